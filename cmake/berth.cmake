@@ -1,0 +1,59 @@
+# What every target shares: warnings, sanitizers, and the outside libraries under short names.
+
+add_library(berth_options INTERFACE)
+target_include_directories(berth_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+target_compile_options(berth_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wimplicit-fallthrough)
+if(BERTH_WERROR)
+  target_compile_options(berth_options INTERFACE -Werror)
+endif()
+if(BERTH_SANITIZE_ADDRESS)
+  target_compile_options(berth_options INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(berth_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(BERTH_SANITIZE_THREAD)
+  target_compile_options(berth_options INTERFACE -fsanitize=thread)
+  target_link_options(berth_options INTERFACE -fsanitize=thread)
+endif()
+
+add_library(berth_json INTERFACE)
+target_compile_definitions(berth_json INTERFACE RAPIDJSON_HAS_STDSTRING=1)
+add_library(berth::json ALIAS berth_json)
+
+add_library(berth_net INTERFACE)
+target_link_libraries(berth_net INTERFACE Threads::Threads Boost::url)
+target_compile_definitions(berth_net INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_ARRAY)
+# g++ 12 takes the frames that asio's coroutines recycle for a mistake, depending on what it inlines.
+target_compile_options(berth_net INTERFACE -Wno-mismatched-new-delete)
+add_library(berth::net ALIAS berth_net)
+
+add_library(berth_log INTERFACE)
+target_link_libraries(berth_log INTERFACE spdlog::spdlog)
+add_library(berth::log ALIAS berth_log)
+
+# berth_library(NAME DEPS...): the folder NAME as the target berth::NAME, made of every .cc in it.
+function(berth_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
+  if(sources)
+    add_library(berth_${name} STATIC ${sources})
+    target_link_libraries(berth_${name} PUBLIC berth_options ${ARG_DEPS})
+  else()
+    add_library(berth_${name} INTERFACE)
+    target_link_libraries(berth_${name} INTERFACE berth_options ${ARG_DEPS})
+  endif()
+  add_library(berth::${name} ALIAS berth_${name})
+endfunction()
+
+# berth_test(FOLDER): tests/FOLDER/*.cc as one binary that links the target FOLDER alone, so that a
+# call upwards does not link. tests/support/FOLDER_*.cc and tests/support/*.h are for all.
+function(berth_test folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${folder}_test ${sources})
+  target_link_libraries(${folder}_test PRIVATE berth::${folder} Catch2::Catch2WithMain)
+  add_test(NAME ${folder} COMMAND ${folder}_test)
+endfunction()
