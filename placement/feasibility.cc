@@ -1,0 +1,178 @@
+#include "placement/feasibility.h"
+
+#include <algorithm>
+#include <string>
+
+#include "placement/capability_class.h"
+
+namespace berth::placement {
+namespace {
+
+using model::Protocol;
+using Kind = GpuDemand::Kind;
+
+// The attribute that is missing; null when none is. A demand that shares needs the capability even
+// where its definition does not say so.
+const std::string* FindMissingAttribute(const Demand& demand, const Instance& instance) {
+  for (const std::string& name : demand.required_attributes) {
+    if (!HasAttribute(instance, name)) return &name;
+  }
+  const bool shares = demand.gpu.kind == Kind::kShared;
+  return shares && !instance.offers_gpu_sharing ? &GpuSharingCapability() : nullptr;
+}
+
+// Ports that tasks hold come free; the host's own never.
+bool HostUses(const Instance& instance, Protocol protocol, int64_t port) {
+  const std::vector<int64_t>& ports =
+      protocol == Protocol::kTcp ? instance.host_tcp_ports : instance.host_udp_ports;
+  return std::binary_search(ports.begin(), ports.end(), port);
+}
+
+std::optional<Shortfall> FindPortShortfall(const Demand& demand, const Instance& instance) {
+  for (const Protocol protocol : {Protocol::kTcp, Protocol::kUdp}) {
+    for (const int64_t port : protocol == Protocol::kTcp ? demand.tcp_ports : demand.udp_ports) {
+      if (!IsPortInUse(instance, protocol, port)) continue;
+      return Shortfall{.dimension = Dimension::kPorts,
+                       .asked = port,
+                       .total = HostUses(instance, protocol, port) ? 0 : port,
+                       .protocol = protocol};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Shortfall> FindDedicatedShortfall(const Demand& demand, const Instance& instance) {
+  const int64_t gpus = RegisteredGpus(instance);
+  const int64_t asked =
+      demand.gpu.kind == Kind::kAll ? std::max<int64_t>(1, gpus) : demand.gpu.count;
+  const int64_t idle = IdleGpus(instance);
+  if (idle >= asked) return std::nullopt;
+  return Shortfall{.dimension = Dimension::kGpuCount, .asked = asked, .had = idle, .total = gpus};
+}
+
+// Memory first; where a device has enough of that, it is the clients.
+std::optional<Shortfall> FindSharedShortfall(const Demand& demand, const Instance& instance) {
+  Shortfall memory{.dimension = Dimension::kGpuMemory, .asked = demand.gpu.memory_mib};
+  const Device* roomiest = nullptr;  // by clients, of those with the memory
+  for (const Device& device : instance.devices) {
+    if (!device.registered) continue;
+    memory.total = std::max(memory.total, device.total_memory_mib);
+    memory.had = std::max(memory.had, device.remaining_memory_mib());
+    if (device.remaining_memory_mib() < demand.gpu.memory_mib) continue;
+    const auto precedes = [&instance](const Device& a, const Device& b) {
+      const int64_t a_clients = FreeMpsClients(instance, a);
+      const int64_t b_clients = FreeMpsClients(instance, b);
+      return a_clients != b_clients ? a_clients > b_clients : a.rank < b.rank;
+    };
+    if (roomiest == nullptr || precedes(device, *roomiest)) roomiest = &device;
+  }
+  if (roomiest == nullptr) return memory;
+  const int64_t clients = FreeMpsClients(instance, *roomiest);
+  if (clients >= demand.gpu.containers) return std::nullopt;
+  return Shortfall{.dimension = Dimension::kMpsClients,
+                   .asked = demand.gpu.containers,
+                   .had = clients,
+                   .total = instance.mps_clients_max,
+                   .gpu = roomiest->id};
+}
+
+std::optional<Shortfall> FindGpuShortfall(const Demand& demand, const Instance& instance) {
+  switch (demand.gpu.kind) {
+    case Kind::kNone:
+      return std::nullopt;
+    case Kind::kDedicated:
+    case Kind::kAll:
+      return FindDedicatedShortfall(demand, instance);
+    case Kind::kShared:
+      return FindSharedShortfall(demand, instance);
+  }
+  return std::nullopt;
+}
+
+Shortfall AttributeShortfall(const std::string& missing, const Instance& instance) {
+  Shortfall shortfall{.dimension = Dimension::kAttribute, .asked = 1, .attribute = missing};
+  if (missing != model::kGpuSharingCapability || !instance.registers_gpu_sharing) return shortfall;
+  for (const Device& device : instance.devices) {
+    if (!device.registered || device.total_memory_mib > 0) continue;
+    shortfall.gpu = device.id;
+    break;
+  }
+  return shortfall;
+}
+
+std::optional<Shortfall> FindFirst(const Demand& demand, const Instance& instance) {
+  if (!ServesLaunchType(instance.is_external, demand.launch_type)) {
+    return Shortfall{.dimension = Dimension::kLaunchType, .asked = 1};
+  }
+  if (!instance.eligible) {
+    return Shortfall{.dimension = Dimension::kAgent, .asked = 1, .total = 1};
+  }
+  if (const std::string* missing = FindMissingAttribute(demand, instance)) {
+    return AttributeShortfall(*missing, instance);
+  }
+  if (demand.cpu_units > instance.remaining_cpu_units()) {
+    return Shortfall{.dimension = Dimension::kCpu,
+                     .asked = demand.cpu_units,
+                     .had = instance.remaining_cpu_units(),
+                     .total = instance.total_cpu_units};
+  }
+  if (demand.memory_mib > instance.remaining_memory_mib()) {
+    return Shortfall{.dimension = Dimension::kMemory,
+                     .asked = demand.memory_mib,
+                     .had = instance.remaining_memory_mib(),
+                     .total = instance.total_memory_mib};
+  }
+  if (const auto ports = FindPortShortfall(demand, instance)) return ports;
+  return FindGpuShortfall(demand, instance);
+}
+
+bool CouldHoldGpus(const GpuDemand& gpu, const Instance& instance) {
+  switch (gpu.kind) {
+    case Kind::kNone:
+      return true;
+    case Kind::kDedicated:
+      return RegisteredGpus(instance) >= gpu.count;
+    case Kind::kAll:
+      return RegisteredGpus(instance) >= 1;
+    case Kind::kShared:
+      return instance.mps_clients_max >= gpu.containers &&
+             std::any_of(instance.devices.begin(), instance.devices.end(),
+                         [&gpu](const Device& device) {
+                           return device.registered && device.total_memory_mib >= gpu.memory_mib;
+                         });
+  }
+  return false;
+}
+
+// Whether it would fit if nothing else were there and its agent were well.
+bool CouldHold(const Demand& demand, const Instance& instance) {
+  const auto host_uses_any = [&instance](Protocol protocol, const std::vector<int64_t>& ports) {
+    return std::any_of(ports.begin(), ports.end(), [&instance, protocol](int64_t port) {
+      return HostUses(instance, protocol, port);
+    });
+  };
+  return ServesLaunchType(instance.is_external, demand.launch_type) &&
+         FindMissingAttribute(demand, instance) == nullptr &&
+         demand.cpu_units <= instance.total_cpu_units &&
+         demand.memory_mib <= instance.total_memory_mib &&
+         !host_uses_any(Protocol::kTcp, demand.tcp_ports) &&
+         !host_uses_any(Protocol::kUdp, demand.udp_ports) && CouldHoldGpus(demand.gpu, instance);
+}
+
+}  // namespace
+
+std::optional<Shortfall> FindShortfall(const Demand& demand, const Instance& instance) {
+  std::optional<Shortfall> shortfall = FindFirst(demand, instance);
+  if (shortfall) shortfall->never = !CouldHold(demand, instance);
+  return shortfall;
+}
+
+bool ArePortsFree(const Demand& demand, const Instance& instance) {
+  return !FindPortShortfall(demand, instance);
+}
+
+bool HasRequiredAttributes(const Demand& demand, const Instance& instance) {
+  return FindMissingAttribute(demand, instance) == nullptr;
+}
+
+}  // namespace berth::placement

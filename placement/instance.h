@@ -1,0 +1,129 @@
+// A container instance as placement keeps it: what it registered, what tasks hold, and what
+// follows. Inside placement/ only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/container_instance.h"
+#include "model/gpu.h"
+#include "model/ids.h"
+#include "model/task_definition.h"
+#include "placement/fit_index.h"
+#include "placement/inventory.h"
+
+namespace berth::placement {
+
+struct CapabilityClass;
+
+struct Device {
+  model::GpuId id = {};
+  // False: the latest registration left it out, and it is kept only until its tasks end.
+  bool registered = true;
+  int64_t total_memory_mib = 0;  // 0: unknown, dedicated use only
+  int32_t rank = 0;              // of its id within the instance, lowest first
+
+  model::GpuUse use = model::GpuUse::kIdle;
+  int64_t reserved_memory_mib = 0;  // kNvidiaMps
+  int64_t containers = 0;           // kNvidiaMps; 1 when kDedicated
+
+  int64_t remaining_memory_mib() const {
+    if (use == model::GpuUse::kDedicated) return 0;
+    return std::max<int64_t>(0, total_memory_mib - reserved_memory_mib);
+  }
+  bool IsIdle() const { return registered && use == model::GpuUse::kIdle; }
+};
+
+// The indexes that one class of instances has; an entry stands for a GPU or for an instance.
+enum class IndexKind {
+  kSharedGpus,         // by remaining GPU memory: NVIDIA_MPS devices
+  kSharableIdleGpus,   // by remaining GPU memory: IDLE devices whose instance offers sharing
+  kIdleGpuCount,       // by IDLE devices: instances
+  kAllGpusIdle,        // by IDLE devices: instances that have no other
+  kMemoryWithoutGpus,  // by remaining memory: instances without a GPU
+  kMemoryWithGpus,     // by remaining memory: instances with GPUs
+  kNone,
+};
+inline constexpr int kIndexKinds = static_cast<int>(IndexKind::kNone);
+
+// Where one entry of an instance stands, so that it is found again when it has to move.
+struct IndexPosition {
+  IndexKind kind = IndexKind::kNone;
+  FitKey key = {};
+  Room room = {};
+};
+
+struct Instance {
+  model::InstanceId id = {};
+  uint64_t id_prefix = 0;
+  int32_t slot = 0;
+
+  // As registered.
+  int64_t total_cpu_units = 0;
+  int64_t total_memory_mib = 0;
+  std::vector<int64_t> host_tcp_ports = {};  // sorted, as all ports here
+  std::vector<int64_t> host_udp_ports = {};
+  int64_t mps_clients_max = 0;
+  bool registers_gpu_sharing =
+      false;  // the capability; without every GPU's memory it is not offered
+  bool offers_gpu_sharing = false;
+  bool is_external = false;
+  // Names, sorted. Without the sharing capability when it is registered but not offered.
+  std::vector<std::string> attributes = {};
+  std::vector<Device> devices = {};  // in registered order, then those that are gone
+
+  bool eligible = false;
+
+  // Held by tasks.
+  int64_t reservations = 0;
+  int64_t reserved_cpu_units = 0;
+  int64_t reserved_memory_mib = 0;
+  std::vector<int64_t> task_tcp_ports = {};
+  std::vector<int64_t> task_udp_ports = {};
+  // It registered, or was restored, with less than its tasks hold. Until they end this excuses what
+  // would otherwise be over-committed.
+  bool shrunk = false;
+
+  // Upkept by Inventory::Impl.
+  CapabilityClass* capability_class = nullptr;
+  uint64_t busy_ports = 0;
+  std::vector<IndexPosition> positions = {};
+
+  int64_t remaining_cpu_units() const {
+    return std::max<int64_t>(0, total_cpu_units - reserved_cpu_units);
+  }
+  int64_t remaining_memory_mib() const {
+    return std::max<int64_t>(0, total_memory_mib - reserved_memory_mib);
+  }
+};
+
+int64_t RegisteredGpus(const Instance& instance);
+int64_t IdleGpus(const Instance& instance);
+int64_t FreeMpsClients(const Instance& instance, const Device& device);
+bool HasAttribute(const Instance& instance, std::string_view name);
+bool IsPortInUse(const Instance& instance, model::Protocol protocol, int64_t port);
+const Device* FindDevice(const Instance& instance, const model::GpuId& id);
+Device* FindDevice(Instance& instance, const model::GpuId& id);
+
+// Takes over a registration; what tasks hold stays.
+void Register(Instance& instance, const model::ContainerInstance& record);
+
+// Whether all of it is free. False also when it makes no sense, such as one device twice.
+bool IsFree(const Instance& instance, const Reservation& reservation);
+// Whether it contradicts nothing that is held. Less strict: it need not fit.
+bool IsConsistent(const Instance& instance, const Reservation& reservation);
+// Requires: IsFree.
+void Hold(Instance& instance, const Reservation& reservation);
+// Requires: IsConsistent.
+void Restore(Instance& instance, const Reservation& reservation);
+// Requires: it is held.
+void LetGo(Instance& instance, const Reservation& reservation);
+
+InstanceState StateOf(const Instance& instance);
+// Every broken invariant of this instance, in words.
+std::vector<std::string> FindViolations(const Instance& instance);
+
+}  // namespace berth::placement

@@ -1,0 +1,49 @@
+// The inside of Inventory, for place.cc and explanation.cc: the instances, and the indexes over
+// those that may take tasks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "placement/busy_ports.h"
+#include "placement/capability_class.h"
+#include "placement/instance.h"
+#include "placement/inventory.h"
+
+namespace berth::placement {
+
+struct Inventory::Impl {
+  // By slot; null where one was removed. Slots are used again.
+  std::vector<std::unique_ptr<Instance>> instances = {};
+  std::vector<int32_t> free_slots = {};
+  absl::flat_hash_map<model::InstanceId, int32_t> slots_by_id = {};
+  CapabilityClasses classes = {};
+  BusyPorts busy_ports = {};
+  std::vector<IndexPosition> next_positions = {};  // room to work in, kept for its memory
+
+  Instance& Add(const model::InstanceId& id);
+  Instance* Find(const model::InstanceId& id);
+  const Instance* Find(const model::InstanceId& id) const;
+  Instance& At(const model::InstanceId& id);  // Requires: it is there.
+
+  // Brings the indexes up to date with the instance; what has not moved is left alone.
+  void Reindex(Instance& instance);
+  void Unindex(Instance& instance);
+
+  // Tells the port table what the instance has begun or ceased to use, and gives every instance
+  // that this concerns its bits.
+  void UsePorts(Instance& instance, const std::vector<HostPort>& ports);
+  void LeavePorts(Instance& instance, const std::vector<HostPort>& ports);
+  void RefreshBusyPorts(Instance& instance, const std::vector<int32_t>& others);
+};
+
+// Where the entries of an instance belong in its class's indexes, always in the same order; kNone
+// for those that belong nowhere now.
+void AppendPositions(const Instance& instance, std::vector<IndexPosition>& positions);
+// Every port in use, each once; sorted.
+std::vector<HostPort> PortsInUse(const Instance& instance);
+
+}  // namespace berth::placement

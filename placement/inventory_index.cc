@@ -1,0 +1,174 @@
+// How an instance stands in the indexes, kept in step with what it has left.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "placement/inventory_impl.h"
+
+namespace berth::placement {
+namespace {
+
+Room RoomOf(const Instance& instance) {
+  return {.cpu_units = instance.remaining_cpu_units(),
+          .memory_mib = instance.remaining_memory_mib(),
+          .mps_clients = 0,
+          .busy_ports = instance.busy_ports};
+}
+
+// Of equal IDLE devices of one instance only the lowest id is ever chosen for sharing, so only that
+// one stands in the index: a machine of eight whole GPUs has one entry there, not eight.
+bool HasTwinBefore(const Instance& instance, const Device& device) {
+  return std::any_of(instance.devices.begin(), instance.devices.end(), [&](const Device& other) {
+    return other.IsIdle() && other.rank < device.rank &&
+           other.total_memory_mib == device.total_memory_mib;
+  });
+}
+
+IndexKind SharingKind(const Instance& instance, const Device& device) {
+  if (!instance.eligible || !instance.offers_gpu_sharing || !device.registered) {
+    return IndexKind::kNone;
+  }
+  if (device.remaining_memory_mib() < 1 || FreeMpsClients(instance, device) < 1) {
+    return IndexKind::kNone;
+  }
+  if (device.use == model::GpuUse::kNvidiaMps) return IndexKind::kSharedGpus;
+  if (device.use == model::GpuUse::kIdle && !HasTwinBefore(instance, device)) {
+    return IndexKind::kSharableIdleGpus;
+  }
+  return IndexKind::kNone;
+}
+
+IndexPosition DevicePosition(const Instance& instance, const Device& device) {
+  IndexPosition position;
+  position.kind = SharingKind(instance, device);
+  position.key = {.size = device.remaining_memory_mib(),
+                  .id_prefix = instance.id_prefix,
+                  .id = &instance.id,
+                  .slot = instance.slot,
+                  .gpu = device.rank};
+  position.room = RoomOf(instance);
+  position.room.mps_clients = FreeMpsClients(instance, device);
+  return position;
+}
+
+IndexPosition InstancePosition(const Instance& instance, IndexKind kind, int64_t size) {
+  return {.kind = instance.eligible ? kind : IndexKind::kNone,
+          .key = {.size = size,
+                  .id_prefix = instance.id_prefix,
+                  .id = &instance.id,
+                  .slot = instance.slot,
+                  .gpu = 0},
+          .room = RoomOf(instance)};
+}
+
+bool SameEntry(const IndexPosition& a, const IndexPosition& b) {
+  return a.kind == b.kind && a.key.size == b.key.size && a.key.gpu == b.key.gpu;
+}
+
+}  // namespace
+
+void AppendPositions(const Instance& instance, std::vector<IndexPosition>& positions) {
+  const int64_t idle = IdleGpus(instance);
+  const int64_t gpus = RegisteredGpus(instance);
+  positions.push_back(InstancePosition(
+      instance, gpus > 0 ? IndexKind::kMemoryWithGpus : IndexKind::kMemoryWithoutGpus,
+      instance.remaining_memory_mib()));
+  positions.push_back(
+      InstancePosition(instance, idle > 0 ? IndexKind::kIdleGpuCount : IndexKind::kNone, idle));
+  positions.push_back(InstancePosition(
+      instance, idle > 0 && idle == gpus ? IndexKind::kAllGpusIdle : IndexKind::kNone, idle));
+  for (const Device& device : instance.devices) {
+    positions.push_back(DevicePosition(instance, device));
+  }
+}
+
+void Inventory::Impl::Reindex(Instance& instance) {
+  next_positions.clear();
+  AppendPositions(instance, next_positions);
+  CapabilityClass& indexes = *instance.capability_class;
+  const size_t both = std::min(instance.positions.size(), next_positions.size());
+  // First out, then in: devices that change ranks may want each other's place.
+  for (size_t i = 0; i < instance.positions.size(); ++i) {
+    IndexPosition& now = instance.positions[i];
+    if (now.kind == IndexKind::kNone) continue;
+    if (i < both && SameEntry(now, next_positions[i])) continue;
+    indexes.index(now.kind).Erase(now.key);
+    now.kind = IndexKind::kNone;
+  }
+  instance.positions.resize(next_positions.size());
+  for (size_t i = 0; i < next_positions.size(); ++i) {
+    IndexPosition& now = instance.positions[i];
+    const IndexPosition& next = next_positions[i];
+    if (next.kind == IndexKind::kNone) continue;
+    if (now.kind == IndexKind::kNone) {
+      indexes.index(next.kind).Insert({.key = next.key, .room = next.room});
+    } else if (!(now.room == next.room)) {
+      indexes.index(next.kind).SetRoom(next.key, next.room);
+    }
+    now = next;
+  }
+}
+
+void Inventory::Impl::Unindex(Instance& instance) {
+  for (const IndexPosition& now : instance.positions) {
+    if (now.kind == IndexKind::kNone) continue;
+    instance.capability_class->index(now.kind).Erase(now.key);
+  }
+  instance.positions.clear();
+}
+
+std::vector<std::string> Inventory::FindViolations() const {
+  std::vector<std::string> violations;
+  const auto append = [&violations](std::vector<std::string> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(violations));
+  };
+  // The entries there should be in each class's indexes, against those that are.
+  std::map<const CapabilityClass*, std::array<int64_t, kIndexKinds>> expected;
+  std::vector<IndexPosition> positions;
+  for (const auto& instance : impl_->instances) {
+    if (instance == nullptr) continue;
+    append(placement::FindViolations(*instance));
+    positions.clear();
+    AppendPositions(*instance, positions);
+    bool in_step = positions.size() == instance->positions.size();
+    for (size_t i = 0; in_step && i < positions.size(); ++i) {
+      const IndexPosition& is = instance->positions[i];
+      const IndexPosition& should = positions[i];
+      in_step = is.kind == should.kind;
+      if (in_step && should.kind != IndexKind::kNone) {
+        in_step = SameEntry(is, should) && is.room == should.room;
+        ++expected[instance->capability_class][static_cast<int>(should.kind)];
+      }
+    }
+    uint64_t busy_ports = 0;
+    for (const HostPort& port : PortsInUse(*instance)) busy_ports |= impl_->busy_ports.BitOf(port);
+    in_step = in_step && busy_ports == instance->busy_ports;
+    if (!in_step) {
+      violations.push_back("instance " + instance->id.value + " is not where the indexes have it");
+    }
+  }
+  for (const auto& [key, capability_class] : impl_->classes.all()) {
+    for (int kind = 0; kind < kIndexKinds; ++kind) {
+      const FitIndex& index = capability_class->indexes[kind];
+      append(index.FindViolations());
+      if (index.size() != expected[capability_class.get()][kind]) {
+        violations.push_back("an index has entries of no instance");
+      }
+      for (const FitIndex::Entry& entry : index.Entries()) {
+        const Instance& instance = *impl_->instances[entry.key.slot];
+        const bool is_its_own = std::any_of(
+            instance.positions.begin(), instance.positions.end(), [&](const IndexPosition& now) {
+              return static_cast<int>(now.kind) == kind && now.key.size == entry.key.size &&
+                     now.key.gpu == entry.key.gpu && now.room == entry.room;
+            });
+        if (!is_its_own) violations.push_back("an index has an entry that its instance has not");
+      }
+    }
+  }
+  return violations;
+}
+
+}  // namespace berth::placement

@@ -1,0 +1,163 @@
+#include "placement/place.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "placement/capability_class.h"
+#include "placement/feasibility.h"
+#include "placement/inventory_impl.h"
+
+namespace berth::placement {
+namespace {
+
+using model::GpuUse;
+using Kind = GpuDemand::Kind;
+
+// Which indexes to ask, the preferred one first, and from which size on.
+struct Preference {
+  IndexKind kinds[2] = {IndexKind::kNone, IndexKind::kNone};
+  int64_t size = 0;
+};
+
+Preference PreferenceOf(const Demand& demand) {
+  switch (demand.gpu.kind) {
+    case Kind::kShared:
+      return {{IndexKind::kSharedGpus, IndexKind::kSharableIdleGpus}, demand.gpu.memory_mib};
+    case Kind::kDedicated:
+      return {{IndexKind::kIdleGpuCount, IndexKind::kNone}, demand.gpu.count};
+    case Kind::kAll:
+      return {{IndexKind::kAllGpusIdle, IndexKind::kNone}, 1};
+    case Kind::kNone:
+      return {{IndexKind::kMemoryWithoutGpus, IndexKind::kMemoryWithGpus}, demand.memory_mib};
+  }
+  return {};
+}
+
+// What a class must have, as numbers. Attributes that are not capabilities differ from instance to
+// instance and are left to the candidates.
+struct RequiredCapabilities {
+  CapabilityNumbers numbers = {};
+  bool some_missing = false;  // no class has it, so nothing fits
+  bool others = false;        // the candidates have to be asked
+};
+
+RequiredCapabilities RequiredOf(const Demand& demand, const CapabilityClasses& classes) {
+  RequiredCapabilities required;
+  const auto require = [&](const std::string& capability) {
+    const int32_t number = classes.NumberOf(capability);
+    required.some_missing |= number < 0;
+    required.numbers.push_back(number);
+  };
+  for (const std::string& name : demand.required_attributes) {
+    if (IsCapability(name)) {
+      require(name);
+    } else {
+      required.others = true;
+    }
+  }
+  if (demand.gpu.kind == Kind::kShared) require(GpuSharingCapability());
+  return required;
+}
+
+uint64_t BusyBits(const Demand& demand, const BusyPorts& busy_ports) {
+  uint64_t bits = 0;
+  for (const int64_t port : demand.tcp_ports) {
+    bits |= busy_ports.BitOf({model::Protocol::kTcp, port});
+  }
+  for (const int64_t port : demand.udp_ports) {
+    bits |= busy_ports.BitOf({model::Protocol::kUdp, port});
+  }
+  return bits;
+}
+
+// The first entry of its kind over all classes that will do.
+const FitIndex::Entry* FindBest(IndexKind kind, const FitQuery& query, const Demand& demand,
+                                const RequiredCapabilities& required,
+                                const Inventory::Impl& inventory) {
+  const auto accept = [&](const FitIndex::Entry& entry) {
+    const Instance& instance = *inventory.instances[entry.key.slot];
+    return ArePortsFree(demand, instance) &&
+           (!required.others || HasRequiredAttributes(demand, instance));
+  };
+  const FitIndex::Entry* best = nullptr;
+  for (const auto& [key, capability_class] : inventory.classes.all()) {
+    if (!capability_class->Serves(demand.launch_type)) continue;
+    if (!capability_class->Covers(required.numbers)) continue;
+    const FitIndex::Entry* found = capability_class->index(kind).FindFirst(query, accept);
+    if (found != nullptr && (best == nullptr || found->key < best->key)) best = found;
+  }
+  return best;
+}
+
+// The IDLE devices with the lowest ids.
+std::vector<model::GpuId> LowestIdleGpus(const Instance& instance, int64_t count) {
+  std::vector<const Device*> idle;
+  for (const Device& device : instance.devices) {
+    if (device.IsIdle()) idle.push_back(&device);
+  }
+  std::sort(idle.begin(), idle.end(),
+            [](const Device* a, const Device* b) { return a->rank < b->rank; });
+  std::vector<model::GpuId> ids;
+  for (int64_t i = 0; i < count; ++i) ids.push_back(idle[i]->id);
+  return ids;
+}
+
+model::GpuId GpuOfRank(const Instance& instance, int32_t rank) {
+  const auto found = std::find_if(instance.devices.begin(), instance.devices.end(),
+                                  [rank](const Device& device) { return device.rank == rank; });
+  return found->id;
+}
+
+Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu) {
+  Placement placement{.instance = instance.id,
+                      .reservation = {.cpu_units = demand.cpu_units,
+                                      .memory_mib = demand.memory_mib,
+                                      .tcp_ports = demand.tcp_ports,
+                                      .udp_ports = demand.udp_ports}};
+  Reservation& reservation = placement.reservation;
+  switch (demand.gpu.kind) {
+    case Kind::kNone:
+      break;
+    case Kind::kDedicated:
+      reservation.gpu_use = GpuUse::kDedicated;
+      reservation.gpus = LowestIdleGpus(instance, demand.gpu.count);
+      break;
+    case Kind::kAll:
+      reservation.gpu_use = GpuUse::kDedicated;
+      reservation.gpus = LowestIdleGpus(instance, IdleGpus(instance));
+      break;
+    case Kind::kShared:
+      reservation.gpu_use = GpuUse::kNvidiaMps;
+      reservation.gpus = {GpuOfRank(instance, gpu)};
+      reservation.gpu_memory_mib = demand.gpu.memory_mib;
+      reservation.gpu_containers = demand.gpu.containers;
+      break;
+  }
+  return placement;
+}
+
+}  // namespace
+
+std::optional<Placement> Place(const Demand& demand, const Inventory& inventory) {
+  const Inventory::Impl& impl = inventory.impl();
+  const RequiredCapabilities required = RequiredOf(demand, impl.classes);
+  if (required.some_missing) return std::nullopt;
+
+  const Preference preference = PreferenceOf(demand);
+  const bool shares = demand.gpu.kind == Kind::kShared;
+  const FitQuery query{.size = preference.size,
+                       .room = {.cpu_units = demand.cpu_units,
+                                .memory_mib = demand.memory_mib,
+                                .mps_clients = shares ? demand.gpu.containers : 0,
+                                .busy_ports = BusyBits(demand, impl.busy_ports)}};
+  for (const IndexKind kind : preference.kinds) {
+    if (kind == IndexKind::kNone) break;
+    const FitIndex::Entry* best = FindBest(kind, query, demand, required, impl);
+    if (best == nullptr) continue;
+    return Assign(demand, *impl.instances[best->key.slot], best->key.gpu);
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::placement

@@ -1,0 +1,38 @@
+// The oracle: placement done in the obvious way. It keeps the tasks of each instance, works out
+// what is left from them each time it is asked, looks at every instance and every GPU, and takes
+// the best. It shares no code with the engine; the two must always agree.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/container_instance.h"
+#include "placement/explanation.h"
+#include "placement/place.h"
+
+namespace berth::placement::naive {
+
+struct Instance {
+  model::ContainerInstance record = {};
+  bool eligible = false;
+  std::map<int64_t, Reservation> tasks = {};  // by task number
+};
+
+using Cluster = std::map<model::InstanceId, Instance>;
+
+// As DescribeContainerInstances shows it.
+InstanceState StateOf(const Instance& instance);
+
+// What keeps the demand off the instance; nothing when it fits.
+std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& instance);
+
+std::optional<Placement> Place(const Demand& demand, const Cluster& cluster);
+
+// Whatever is promised to more than one task, or beyond what there is; in words. Instances that
+// registered anew with less than they hold are for the caller to leave out.
+std::vector<std::string> FindOverCommitments(const Instance& instance);
+
+}  // namespace berth::placement::naive
