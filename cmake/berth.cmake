@@ -16,6 +16,10 @@ if(BERTH_SANITIZE_THREAD)
   target_compile_options(berth_options INTERFACE -fsanitize=thread)
   target_link_options(berth_options INTERFACE -fsanitize=thread)
 endif()
+if(BERTH_FUZZ)
+  # Coverage for libFuzzer, without its main: that is linked by the targets of tests/fuzz alone.
+  target_compile_options(berth_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 add_library(berth_json INTERFACE)
 target_compile_definitions(berth_json INTERFACE RAPIDJSON_HAS_STDSTRING=1)

@@ -1,0 +1,286 @@
+// Commands: everything that can happen to a cluster, as plain values. Each has the Reply that it is
+// answered with; Decide (decide.h) takes a command to its outcome.
+//
+// Identifiers are already parsed (model/arn.h); everything else that ECS checks, and in which
+// order, is checked in Decide.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "model/arn.h"
+#include "model/cluster.h"
+#include "model/container_instance.h"
+#include "model/ids.h"
+#include "model/tag.h"
+#include "model/task.h"
+#include "model/task_definition.h"
+#include "model/task_status.h"
+#include "placement/inventory.h"
+
+namespace berth::scheduler {
+
+// --- clusters ---------------------------------------------------------------------------------
+
+struct ClusterSnapshot {
+  model::ClusterRecord record = {};
+  int64_t registered_instances = 0;  // ACTIVE and DRAINING
+  int64_t running_tasks = 0;         // lastStatus RUNNING
+  int64_t pending_tasks = 0;         // lastStatus PENDING
+  // For `statistics`: the same two by launch type.
+  struct ByLaunchType {
+    int64_t running = 0;
+    int64_t pending = 0;
+  };
+  ByLaunchType ec2 = {};  // EC2 and MANAGED_INSTANCES
+  ByLaunchType external = {};
+};
+
+struct CreateCluster {
+  using Reply = ClusterSnapshot;
+  model::ClusterName name = {};
+  std::string document = "{}";
+  model::Tags tags = {};
+};
+
+struct DescribeClusters {
+  struct Reply {
+    std::vector<ClusterSnapshot> clusters = {};
+    std::vector<model::ClusterName> missing = {};
+  };
+  std::vector<model::ClusterName> names = {};  // in request order, duplicates collapsed by Decide
+};
+
+struct ListClusters {
+  struct Reply {
+    std::vector<model::ClusterName> names = {};
+    bool more = false;
+  };
+  std::string after = {};  // the last name of the page before
+  int64_t limit = 0;
+};
+
+// --- task definitions -------------------------------------------------------------------------
+
+using DefinitionRecord = std::shared_ptr<const model::TaskDefinition>;
+
+struct RegisterTaskDefinition {
+  using Reply = DefinitionRecord;
+  std::string family = {};
+  std::shared_ptr<const std::string> document = {};
+  std::shared_ptr<const model::TaskSpec> spec = {};  // has passed ValidateTaskSpec
+  model::Tags tags = {};
+  std::string registered_by = {};
+};
+
+struct DescribeTaskDefinition {
+  using Reply = DefinitionRecord;
+  model::DefinitionRef definition = {};
+};
+
+struct ListTaskDefinitions {
+  struct Reply {
+    std::vector<model::DefinitionId> ids = {};
+    bool more = false;
+  };
+  std::optional<std::string> family = std::nullopt;  // the whole name, despite `familyPrefix`
+  model::DefinitionStatus status = model::DefinitionStatus::kActive;
+  bool descending = false;
+  std::optional<model::DefinitionId> after = std::nullopt;
+  int64_t limit = 0;
+};
+
+// --- container instances ----------------------------------------------------------------------
+
+struct InstanceSnapshot {
+  model::InstanceRecord record = {};
+  placement::InstanceState state = {};
+  bool agent_connected = false;
+  int64_t running_tasks = 0;
+  int64_t pending_tasks = 0;
+};
+
+struct RegisterContainerInstance {
+  using Reply = InstanceSnapshot;
+  model::ClusterName cluster = {};
+  std::optional<model::InstanceId> existing = std::nullopt;  // containerInstanceArn was given
+  std::string client_token = {};
+  std::string ec2_instance_id = {};
+  model::RegisteredResources resources = {};
+  std::vector<model::Attribute> attributes = {};  // with the built-in ones
+  model::VersionInfo version_info = {};
+  model::Tags tags = {};
+  bool emulated = false;
+};
+
+struct DescribeContainerInstances {
+  struct Reply {
+    std::vector<InstanceSnapshot> instances = {};
+    std::vector<model::InstanceId> missing = {};
+  };
+  model::ClusterName cluster = {};
+  std::vector<model::InstanceId> ids = {};
+};
+
+struct ListContainerInstances {
+  struct Reply {
+    std::vector<model::InstanceId> ids = {};
+    bool more = false;
+  };
+  model::ClusterName cluster = {};
+  std::optional<model::InstanceStatus> status = std::nullopt;  // absent: all but INACTIVE
+  std::string after = {};
+  int64_t limit = 0;
+};
+
+struct DeregisterContainerInstance {
+  using Reply = InstanceSnapshot;
+  model::ClusterName cluster = {};
+  model::InstanceId id = {};
+  bool force = false;
+};
+
+// --- tasks ------------------------------------------------------------------------------------
+
+// One entry of `failures`: whom it is about and why not.
+struct PlacementFailure {
+  model::InstanceId instance = {};
+  std::string reason = {};  // RESOURCE:GPU, AGENT, ...
+  std::string detail = {};
+};
+
+struct RunTask {
+  struct Reply {
+    std::vector<model::TaskRecord> tasks = {};
+    std::vector<PlacementFailure> failures = {};
+  };
+  model::ClusterName cluster = {};
+  model::DefinitionRef definition = {};
+  int64_t count = 1;
+  std::optional<model::LaunchType> launch_type = std::nullopt;
+  std::string group = {};
+  std::string started_by = {};
+  std::string reference_id = {};
+  std::string client_token = {};  // empty: none
+  std::string fingerprint = {};   // of the request without the token
+  std::shared_ptr<const model::TaskOverrides> overrides = {};
+  bool has_network_configuration = false;
+  int64_t subnets = 0;                     // how many awsvpcConfiguration names
+  std::string network_configuration = {};  // normalised JSON
+  std::string platform_version = {};
+  model::Tags tags = {};
+  bool propagate_definition_tags = false;
+  bool enable_managed_tags = false;
+  bool enable_execute_command = false;
+};
+
+struct StopTask {
+  using Reply = model::TaskRecord;
+  model::ClusterName cluster = {};
+  model::TaskId task = {};
+  std::optional<std::string> reason = std::nullopt;
+};
+
+struct DescribeTasks {
+  struct Reply {
+    std::vector<model::TaskRecord> tasks = {};
+    std::vector<model::TaskId> missing = {};
+  };
+  model::ClusterName cluster = {};
+  std::vector<model::TaskId> ids = {};
+};
+
+struct ListTasks {
+  struct Reply {
+    std::vector<model::TaskId> ids = {};
+    bool more = false;
+  };
+  model::ClusterName cluster = {};
+  std::optional<model::InstanceId> instance = std::nullopt;
+  std::optional<std::string> family = std::nullopt;
+  std::optional<std::string> started_by = std::nullopt;
+  std::optional<std::string> service_name = std::nullopt;
+  std::optional<model::LaunchType> launch_type = std::nullopt;
+  // RUNNING when absent. `pending` is legal and matches nothing: no task ever desires PENDING.
+  model::DesiredStatus desired_status = model::DesiredStatus::kRunning;
+  bool pending = false;
+  std::string after = {};
+  int64_t limit = 0;
+};
+
+// --- what agents say --------------------------------------------------------------------------
+
+struct ContainerReport {
+  std::string name = {};
+  std::optional<model::ContainerStatus> status = std::nullopt;
+  std::optional<int64_t> exit_code = std::nullopt;
+  std::string reason = {};
+  std::string runtime_id = {};
+  std::string image_digest = {};
+  std::optional<std::vector<model::NetworkBinding>> network_bindings = std::nullopt;
+  std::optional<model::HealthStatus> health_status = std::nullopt;
+};
+
+// SubmitTaskStateChange and, with `status` absent and one container, SubmitContainerStateChange.
+// Accepted always: a report that is old, repeated or about an unknown task changes nothing.
+struct ReportTask {
+  struct Reply {};
+  model::ClusterName cluster = {};
+  model::TaskId task = {};
+  // PENDING, RUNNING or STOPPED are the agent's words.
+  std::optional<model::TaskStatus> status = std::nullopt;
+  std::string reason = {};
+  std::vector<ContainerReport> containers = {};  // applied in order; one may come twice
+  std::optional<absl::Time> pull_started_at = std::nullopt;
+  std::optional<absl::Time> pull_stopped_at = std::nullopt;
+  std::optional<absl::Time> execution_stopped_at = std::nullopt;
+};
+
+// An agent's channel is up. The reply is what it should hear first. An unknown or INACTIVE instance
+// is an error; the channel is then refused.
+struct ConnectAgent {
+  struct Reply {
+    std::vector<model::TaskRecord> to_start = {};  // desired RUNNING, not yet reported RUNNING
+    std::vector<model::TaskRecord> to_stop = {};   // desired STOPPED, not yet reported STOPPED
+    std::vector<model::TaskRecord> running = {};   // desired RUNNING: the manifest
+  };
+  model::ClusterName cluster = {};
+  model::InstanceId instance = {};
+  model::VersionInfo version_info = {};  // empty members: keep what is known
+};
+
+struct DisconnectAgent {
+  struct Reply {};
+  model::ClusterName cluster = {};
+  model::InstanceId instance = {};
+};
+
+// The agent has acknowledged the payload that carried the task: PROVISIONING becomes PENDING and
+// connectivity CONNECTED.
+struct AcceptTask {
+  struct Reply {};
+  model::ClusterName cluster = {};
+  model::TaskId task = {};
+};
+
+// The agent holds these tasks and would stop them; confirmed are those that should not run.
+struct VerifyStopCandidates {
+  struct Reply {
+    std::vector<model::TaskId> confirmed = {};
+  };
+  model::ClusterName cluster = {};
+  model::InstanceId instance = {};
+  std::vector<model::TaskId> candidates = {};
+};
+
+// A moment has passed: collects STOPPED tasks, INACTIVE instances and client tokens that are past
+// their retention, a bounded number each time.
+struct Tick {
+  struct Reply {};
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,93 @@
+// Tick: forgets STOPPED tasks, INACTIVE instances and client tokens whose time has passed, oldest
+// first, a bounded number each time, so that no tick holds up the cluster loop for long.
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "scheduler/decision.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr int64_t kForgottenPerTickMax = 10'000;
+
+// Versions that an instance owes to tasks which are forgotten: what clients have seen of it may not
+// go backwards. By the instance's sequence, so that the order of the changes is fixed.
+struct Owed {
+  ClusterState* cluster = nullptr;
+  InstanceEntry* instance = nullptr;
+  int64_t versions = 0;
+};
+using OwedBySequence = absl::btree_map<int64_t, Owed>;
+
+void Owe(OwedBySequence& owed, ClusterState& cluster, const model::Task& task) {
+  InstanceEntry* instance = cluster.FindInstance(task.instance);
+  if (instance == nullptr) return;
+  Owed& entry = owed[instance->record->sequence];
+  entry.cluster = &cluster;
+  entry.instance = instance;
+  entry.versions += TaskEvents(task);
+}
+
+// Each of these returns how many it forgot.
+int64_t ForgetTasks(Decision& decision, absl::Time now, int64_t budget) {
+  State::Impl& state = decision.state();
+  OwedBySequence owed;
+  int64_t forgotten = 0;
+  while (forgotten < budget && !state.stopped_tasks.empty()) {
+    const absl::Time stopped_at = state.stopped_tasks.begin()->first.first;
+    const auto [cluster, entry] = state.stopped_tasks.begin()->second;
+    const bool too_old = now - stopped_at >= state.retention.stopped_tasks;
+    const bool too_many =
+        static_cast<int64_t>(state.stopped_tasks.size()) > state.retention.stopped_tasks_max;
+    if (!too_old && !too_many) break;
+    Owe(owed, *cluster, *entry->record);
+    decision.DeleteTask(*cluster, *entry);
+    ++forgotten;
+  }
+  for (const auto& [sequence, debt] : owed) {
+    model::ContainerInstance next = *debt.instance->record;
+    next.version += debt.versions;
+    decision.PutInstance(*debt.cluster, *debt.instance, std::move(next));
+  }
+  return forgotten;
+}
+
+int64_t ForgetInstances(Decision& decision, absl::Time now, int64_t budget) {
+  State::Impl& state = decision.state();
+  int64_t forgotten = 0;
+  while (forgotten < budget && !state.inactive_instances.empty()) {
+    const auto& [key, cluster] = *state.inactive_instances.begin();
+    if (now - key.first < state.retention.inactive_instances) break;
+    decision.DeleteInstance(*cluster, *cluster->FindInstance(key.second));
+    ++forgotten;
+  }
+  return forgotten;
+}
+
+int64_t ForgetTokens(Decision& decision, absl::Time now, int64_t budget) {
+  State::Impl& state = decision.state();
+  int64_t forgotten = 0;
+  while (forgotten < budget && !state.tokens.empty()) {
+    const auto& [key, cluster] = *state.tokens.begin();
+    if (now - key.first < state.retention.client_tokens) break;
+    const std::string token = key.second.substr(cluster->record()->name.value.size() + 1);
+    decision.DeleteToken(*cluster, token);
+    ++forgotten;
+  }
+  return forgotten;
+}
+
+}  // namespace
+
+Outcome<Tick::Reply> Decide(State& state, const Tick&, Context context) {
+  Decision decision(state);
+  int64_t budget = kForgottenPerTickMax;
+  budget -= ForgetTasks(decision, context.now, budget);
+  budget -= ForgetInstances(decision, context.now, budget);
+  ForgetTokens(decision, context.now, budget);
+  return decision.Answer(Tick::Reply{});
+}
+
+}  // namespace berth::scheduler

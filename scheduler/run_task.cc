@@ -1,0 +1,178 @@
+// RunTask: places `count` tasks one by one, each seeing what the one before took.
+//
+// A task that finds no place is an answer, not an error: it shows in `failures`, beside those that
+// were placed. A clientToken makes the call safe to repeat: SDKs send one with every call and
+// repeat it when the answer is lost, and starting twice what was asked for once would be the worst
+// of faults.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/errors.h"
+#include "placement/explanation.h"
+#include "placement/place.h"
+#include "scheduler/decision.h"
+#include "scheduler/reservation.h"
+#include "scheduler/run_task_plan.h"
+
+namespace berth::scheduler {
+namespace {
+
+using model::TaskStatus;
+
+constexpr char kNoFargate[] =
+    "Capacity is unavailable at this time. Please try again later or in a different availability "
+    "zone";
+
+// A token stands for its request until it is too old or the last of its tasks is forgotten.
+TokenEntry* FindLiveToken(const State::Impl& state, ClusterState& cluster, const std::string& token,
+                          absl::Time now) {
+  if (token.empty()) return nullptr;
+  TokenEntry* entry = cluster.FindToken(token);
+  if (entry == nullptr || now - entry->record.created_at >= state.retention.client_tokens) {
+    return nullptr;
+  }
+  return entry;
+}
+
+Outcome<RunTask::Reply> Repeat(Decision& decision, const ClusterState& cluster,
+                               const TokenEntry& token, const RunTask& command) {
+  decision.Saw(token.change);
+  if (token.record.fingerprint != command.fingerprint) {
+    return decision.Refuse<RunTask::Reply>(model::TokenConflict(token.record.tasks));
+  }
+  RunTask::Reply reply;
+  for (const model::TaskId& id : token.record.tasks) {
+    const TaskEntry* task = cluster.FindTask(id);
+    if (task == nullptr) {
+      decision.SawNothing();
+      continue;
+    }
+    decision.Saw(task->change);
+    reply.tasks.push_back(task->record);
+  }
+  return decision.Answer(std::move(reply));
+}
+
+std::string AttributeValue(const model::ContainerInstance& instance, std::string_view name) {
+  const model::Attribute* attribute = model::FindAttribute(instance, name);
+  return attribute == nullptr ? "" : attribute->value.value_or("");
+}
+
+std::vector<model::TaskContainer> ContainersOf(const model::TaskSpec& spec, model::IdSource& ids) {
+  std::vector<model::TaskContainer> containers;
+  containers.reserve(spec.containers.size());
+  for (const model::ContainerDefinition& container : spec.containers) {
+    containers.push_back({.name = container.name, .uuid = ids.NewUuid()});
+  }
+  return containers;
+}
+
+model::TaskId NewTaskId(const ClusterState& cluster, model::IdSource& ids) {
+  model::TaskId id{ids.NewHex32()};
+  while (cluster.FindTask(id) != nullptr) id.value = ids.NewHex32();
+  return id;
+}
+
+model::Task NewTask(const RunTask& command, const RunTaskPlan& plan,
+                    const placement::Placement& placement, const Context& context) {
+  const model::ContainerInstance& instance =
+      *plan.cluster->FindInstance(placement.instance)->record;
+  const bool awsvpc = model::EffectiveNetworkMode(*plan.spec) == model::NetworkMode::kAwsvpc;
+  model::Task task{.id = NewTaskId(*plan.cluster, context.ids),
+                   .cluster = command.cluster,
+                   .instance = placement.instance,
+                   .definition = plan.definition,
+                   .overrides = command.overrides,
+                   .spec = plan.spec,
+                   .last_status = awsvpc ? TaskStatus::kProvisioning : TaskStatus::kPending,
+                   .launch_type = plan.launch_type,
+                   .group = plan.group,
+                   .started_by = command.started_by,
+                   .enable_execute_command = command.enable_execute_command,
+                   .client_token = command.client_token,
+                   .network_configuration = command.network_configuration,
+                   .reference_id = command.reference_id,
+                   .tags = plan.tags,
+                   .availability_zone = AttributeValue(instance, "ecs.availability-zone"),
+                   .cpu_architecture = AttributeValue(instance, "ecs.cpu-architecture"),
+                   .created_at = context.now,
+                   .containers = ContainersOf(*plan.spec, context.ids)};
+  AssignGpus(task, placement.reservation.gpus);
+  return task;
+}
+
+// One entry per instance, its first shortfall, however many tasks found no place. Instances that
+// are not ACTIVE are no news to who asked.
+std::vector<PlacementFailure> Failures(const RunTaskPlan& plan) {
+  const placement::Explanation explanation =
+      placement::Explain(plan.demand, plan.cluster->inventory());
+  std::vector<PlacementFailure> failures;
+  for (const placement::TurnedAway& entry : explanation.turned_away) {
+    const InstanceEntry* instance = plan.cluster->FindInstance(entry.instance);
+    if (instance->record->status != model::InstanceStatus::kActive) continue;
+    failures.push_back({.instance = entry.instance,
+                        .reason = std::string(placement::EcsReason(entry.shortfall.dimension)),
+                        .detail = explanation.Detail(entry)});
+  }
+  // Only so many are listed one by one, and those may all have been left out above; that no task
+  // was placed is said all the same.
+  if (failures.empty()) {
+    for (const placement::Explanation::Count& count : explanation.funnel) {
+      failures.push_back({.reason = std::string(placement::EcsReason(count.dimension))});
+    }
+  }
+  return failures;
+}
+
+}  // namespace
+
+Outcome<RunTask::Reply> Decide(State& state, const RunTask& command, Context context) {
+  Decision decision(state);
+  absl::StatusOr<RunTaskPlan> plan = PlanRunTask(decision, command);
+  if (!plan.ok()) return decision.Refuse<RunTask::Reply>(plan.status());
+  ClusterState& cluster = *plan->cluster;
+
+  if (const TokenEntry* token =
+          FindLiveToken(decision.state(), cluster, command.client_token, context.now)) {
+    return Repeat(decision, cluster, *token, command);
+  }
+  RunTask::Reply reply;
+  if (plan->launch_type == model::LaunchType::kFargate) {
+    reply.failures.push_back({.reason = kNoFargate});
+    return decision.Answer(std::move(reply));
+  }
+  if (cluster.active_instances() == 0) {
+    decision.Saw(cluster.newest_change());
+    return decision.Refuse<RunTask::Reply>(model::NoContainerInstances());
+  }
+
+  std::vector<model::TaskId> placed;
+  for (int64_t n = 0; n < command.count; ++n) {
+    const std::optional<placement::Placement> placement =
+        placement::Place(plan->demand, cluster.inventory());
+    if (!placement) {
+      // What does not fit now does not fit for the rest of the call either.
+      decision.Saw(cluster.newest_change());
+      reply.failures = Failures(*plan);
+      break;
+    }
+    const TaskEntry& task = decision.AddTask(cluster, NewTask(command, *plan, *placement, context));
+    decision.Do(StartTaskOnAgent{task.record});
+    placed.push_back(task.record->id);
+    reply.tasks.push_back(task.record);
+  }
+  if (!command.client_token.empty() && !placed.empty()) {
+    decision.PutToken(cluster, {.cluster = command.cluster,
+                                .token = command.client_token,
+                                .fingerprint = command.fingerprint,
+                                .tasks = std::move(placed),
+                                .created_at = context.now});
+  }
+  return decision.Answer(std::move(reply));
+}
+
+}  // namespace berth::scheduler
