@@ -1,0 +1,8 @@
+// The SQL of each migration; one file each.
+#pragma once
+
+namespace berth::storage::sqlite {
+
+extern const char kMigration0001[];
+
+}  // namespace berth::storage::sqlite
