@@ -1,0 +1,74 @@
+// RegisterTaskDefinition makes the next revision of a family. What the definition says wrong is a
+// ClientException; the order is: Berth's own rules (model/), then what the API model says of every
+// member, then size and tags.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "api/arguments.h"
+#include "api/call.h"
+#include "api/cluster_loop.h"
+#include "api/shape_checks.h"
+#include "api/shapes/common.h"
+#include "api/shapes/task_definition.h"
+#include "model/errors.h"
+#include "scheduler/commands.h"
+
+namespace berth::api {
+
+inline constexpr size_t kDefinitionBytesMax = 64 * 1024;
+
+// What the typed spec does not hold.
+struct RegisterTaskDefinitionRequest {
+  std::vector<TagArgument> tags = {};
+};
+template <>
+inline constexpr auto kFields<RegisterTaskDefinitionRequest> = std::array{
+    Field<&RegisterTaskDefinitionRequest::tags>("tags"),
+};
+
+namespace {
+
+absl::Status CheckDefinition(JsonView body, const model::TaskSpec& spec) {
+  absl::Status valid = model::ValidateTaskSpec(spec);
+  if (!valid.ok()) return valid;
+  if (const auto missing = FindMissingMember(body)) return model::ClientError(*missing);
+  if (const auto unknown = FindUnknownWord(body)) return model::ClientError(*unknown);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+net::awaitable<Answer> RegisterTaskDefinition(Call call) {
+  const JsonView body = call.body.root();
+  const auto request = Decode<RegisterTaskDefinitionRequest>(body);
+  auto spec = std::make_shared<const model::TaskSpec>(DecodeTaskSpec(body));
+  absl::Status checked = CheckDefinition(body, *spec);
+  if (!checked.ok()) co_return checked;
+  absl::StatusOr<model::Tags> tags = ParseTags(request.tags);
+  if (!tags.ok()) co_return tags.status();
+  auto document = std::make_shared<const std::string>(MakeDefinitionDocument(body, *spec));
+  if (document->size() > kDefinitionBytesMax) {
+    co_return model::ClientError(
+        absl::StrFormat("Actual length: '%d'. Max allowed length is '%d' bytes.", document->size(),
+                        kDefinitionBytesMax));
+  }
+
+  scheduler::RegisterTaskDefinition command{.family = spec->family,
+                                            .document = std::move(document),
+                                            .spec = std::move(spec),
+                                            .tags = *std::move(tags),
+                                            .registered_by = call.principal_arn};
+  absl::StatusOr<scheduler::DefinitionRecord> definition =
+      co_await call.context.loop.Submit(std::move(command));
+  if (!definition.ok()) co_return definition.status();
+
+  JsonWriter writer;
+  writer.BeginObject();
+  WriteTaskDefinition(**definition, call.scope(), writer);
+  WriteTags((*definition)->tags, writer);
+  writer.EndObject();
+  co_return writer.Take();
+}
+
+}  // namespace berth::api

@@ -1,0 +1,86 @@
+#include "api/arguments.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "model/errors.h"
+
+namespace berth::api {
+
+namespace {
+
+constexpr char kDefaultCluster[] = "default";
+constexpr char kReservedTagPrefix[] = "aws:";
+
+size_t CharacterCount(std::string_view utf8) {
+  return static_cast<size_t>(std::ranges::count_if(
+      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// Letters, marks and digits of any script pass: what is not ASCII is not looked at closer.
+bool IsTagCharacter(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0 ||
+         std::string_view(" _.:/=+-@").find(c) != std::string_view::npos;
+}
+
+absl::Status CheckTag(const TagArgument& tag) {
+  if (!tag.key || tag.key->empty()) return model::InvalidParameter("a tag has no key");
+  if (CharacterCount(*tag.key) > kTagKeyLengthMax) {
+    return model::InvalidParameter(absl::StrFormat("the tag key '%s' is longer than %d characters",
+                                                   *tag.key, kTagKeyLengthMax));
+  }
+  if (absl::StartsWithIgnoreCase(*tag.key, kReservedTagPrefix)) {
+    return model::InvalidParameter(
+        absl::StrFormat("the tag key '%s' is reserved: it should not begin with aws:", *tag.key));
+  }
+  if (!tag.value) {
+    return model::InvalidParameter(
+        absl::StrFormat("the tag '%s' has no value: it may be empty, but must be there", *tag.key));
+  }
+  if (CharacterCount(*tag.value) > kTagValueLengthMax) {
+    return model::InvalidParameter(absl::StrFormat(
+        "the value of tag '%s' is longer than %d characters", *tag.key, kTagValueLengthMax));
+  }
+  if (!std::ranges::all_of(*tag.key, IsTagCharacter) ||
+      !std::ranges::all_of(*tag.value, IsTagCharacter)) {
+    return model::InvalidParameter(absl::StrFormat(
+        "the tag '%s' contains invalid characters: letters, digits, blanks and _ . : / = + - @ are "
+        "allowed",
+        *tag.key));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<model::ClusterName> ClusterArgument(const model::ArnScope& scope,
+                                                   const std::optional<std::string>& cluster) {
+  if (!cluster || cluster->empty()) return model::ClusterName{kDefaultCluster};
+  return model::ParseCluster(scope, *cluster);
+}
+
+bool Includes(const std::vector<std::string>& include, std::string_view word) {
+  return std::ranges::find(include, word) != include.end();
+}
+
+absl::StatusOr<model::Tags> ParseTags(const std::vector<TagArgument>& tags) {
+  if (tags.size() > kTagsMax) {
+    return model::InvalidParameter(absl::StrFormat("tags can have at most %d items.", kTagsMax));
+  }
+  model::Tags parsed;
+  std::set<std::string_view> keys;
+  for (const TagArgument& tag : tags) {
+    absl::Status status = CheckTag(tag);
+    if (!status.ok()) return status;
+    if (!keys.insert(*tag.key).second) {
+      return model::InvalidParameter(absl::StrFormat("the tag key '%s' is given twice", *tag.key));
+    }
+    parsed.push_back({.key = *tag.key, .value = *tag.value});
+  }
+  return parsed;
+}
+
+}  // namespace berth::api

@@ -1,0 +1,41 @@
+// Arguments that several actions share: how they are read and what is refused.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/decode.h"
+#include "model/arn.h"
+#include "model/ids.h"
+#include "model/tag.h"
+
+namespace berth::api {
+
+inline constexpr size_t kTagsMax = 50;
+inline constexpr size_t kTagKeyLengthMax = 128;  // characters
+inline constexpr size_t kTagValueLengthMax = 256;
+
+// Absent or empty means `default`.
+absl::StatusOr<model::ClusterName> ClusterArgument(const model::ArnScope& scope,
+                                                   const std::optional<std::string>& cluster);
+
+// Whether `include` names it. Words that we do not know ask for nothing.
+bool Includes(const std::vector<std::string>& include, std::string_view word);
+
+struct TagArgument {
+  std::optional<std::string> key = std::nullopt;
+  std::optional<std::string> value = std::nullopt;
+};
+template <>
+inline constexpr auto kFields<TagArgument> = std::array{
+    Field<&TagArgument::key>("key"),
+    Field<&TagArgument::value>("value"),
+};
+
+// The rules of ecs-api.md 12.2; the first violation as InvalidParameter.
+absl::StatusOr<model::Tags> ParseTags(const std::vector<TagArgument>& tags);
+
+}  // namespace berth::api

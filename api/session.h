@@ -1,0 +1,61 @@
+// One connection of a client: reads requests one after the other, has each answered, writes the
+// answers in the same order. Everything that a client can do wrong or leave undone on the level of
+// HTTP ends here, by the limits of HttpLimits.
+//
+// Kept alive by its own coroutine, which runs on the socket's executor, a strand. Drain and Abort
+// may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "api/deadline.h"
+#include "api/http_handler.h"
+#include "api/limits.h"
+#include "api/net.h"
+
+namespace berth::api {
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // The handler and `channels`, which counts the connections that became websockets, outlive it.
+  Session(net::ip::tcp::socket socket, HttpHandler& handler, const HttpLimits& limits,
+          std::atomic<size_t>& channels);
+
+  // Until the connection ends.
+  static net::awaitable<void> Serve(std::shared_ptr<Session> self);
+  // Says that there are too many connections, and ends this one.
+  static net::awaitable<void> TurnAway(std::shared_ptr<Session> self);
+
+  // Ends the connection once the request under way has been answered, now if there is none.
+  void Drain();
+  void Abort();
+
+ private:
+  struct Stream;  // what was read and not used yet
+
+  // Each returns whether the connection goes on.
+  net::awaitable<bool> ServeOne(Stream& stream);
+  net::awaitable<bool> AwaitFirstByte(Stream& stream);
+  net::awaitable<bool> Write(const HttpResponse& response, const std::string& request_id,
+                             bool keep_alive, bool http_1_0 = false, bool head_only = false);
+
+  // Answers a request that is not whole, where that can still be done.
+  net::awaitable<bool> Reject(boost::system::error_code error, const char* part);
+  net::awaitable<bool> RejectWith(const HttpResponse& response);
+  net::awaitable<void> Linger();
+  void Close();
+
+  net::ip::tcp::socket socket_;
+  HttpHandler& handler_;
+  const HttpLimits limits_;
+  std::atomic<size_t>& channels_;
+  Deadline deadline_;
+  bool idle_ = false;  // between requests
+  bool draining_ = false;
+};
+
+}  // namespace berth::api

@@ -1,0 +1,12 @@
+// The answers of actions that this version of Berth does not carry out: well-formed, and saying
+// what to use instead where there is something (ecs-api.md 18).
+#pragma once
+
+#include "api/call.h"
+#include "api/schema/schema.h"
+
+namespace berth::api {
+
+Answer AnswerUnbuilt(const schema::Operation& operation, const Call& call);
+
+}  // namespace berth::api
