@@ -1,0 +1,418 @@
+#include "agent/docker/docker_runtime.h"
+
+#include <algorithm>
+
+#include <spdlog/spdlog.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "agent/docker/labels.h"
+#include "agent/docker/pause_image.h"
+#include "agent/spawn.h"
+
+namespace berth::agent {
+
+namespace {
+
+constexpr absl::Duration kPullIdleMax = absl::Minutes(1);
+constexpr absl::Duration kPullMax = absl::Hours(2);
+// An image that was made on this machine is asked for in its registry for so long, and not again
+// for a while when the registry does not answer.
+constexpr absl::Duration kLocalImagePullMax = absl::Seconds(5);
+constexpr absl::Duration kUnreachableMemory = absl::Minutes(1);
+// One wait call at Docker; it is renewed for as long as the container runs.
+constexpr absl::Duration kWaitPatience = absl::Minutes(10);
+constexpr absl::Duration kWatchRetry = absl::Seconds(1);
+constexpr int kTaskSubnetPrefix = 28;  // the gateway, the task, and room
+constexpr int kSubnetAttemptsMax = 16;
+constexpr char kOutOfMemory[] = "OutOfMemoryError: Container killed due to memory usage";
+
+// A sentence before Docker's own words, where those alone would puzzle.
+std::string Explain(const absl::Status& status) {
+  const std::string message(status.message());
+  if (absl::StrContains(message, "port is already allocated") ||
+      absl::StrContains(message, "address already in use")) {
+    return "a host port that it asks for is already in use on this machine: " + message;
+  }
+  if (absl::StrContains(message, "no space left on device")) {
+    return "the disk is full: " + message;
+  }
+  if (absl::IsUnavailable(status)) return "Docker cannot be reached: " + message;
+  return message;
+}
+
+// The error as ECS names it: the given name, unless Docker took too long.
+absl::Status Named(std::string_view name, std::string_view doing, const absl::Status& status) {
+  if (absl::IsDeadlineExceeded(status)) {
+    return absl::DeadlineExceededError(
+        absl::StrFormat("DockerTimeoutError: Docker took too long to %s: %s", doing,
+                        std::string(status.message())));
+  }
+  return absl::Status(status.code(), absl::StrFormat("%s: %s", name, Explain(status)));
+}
+
+std::string DigestOf(const DockerImage& image) {
+  if (image.repo_digests.empty()) return {};
+  const std::string& digest = image.repo_digests.front();
+  return digest.substr(digest.find('@') + 1);
+}
+
+ContainerExit ExitOf(const DockerContainer& container) {
+  ContainerExit exit;
+  exit.exit_code = container.exit_code;
+  exit.finished_at =
+      container.finished_at == absl::InfinitePast() ? absl::Now() : container.finished_at;
+  if (container.oom_killed && container.exit_code != 0) {
+    exit.reason = kOutOfMemory;
+  } else {
+    exit.reason = container.error;
+  }
+  return exit;
+}
+
+std::string LabelOf(const std::map<std::string, std::string>& labels, const char* name) {
+  const auto found = labels.find(name);
+  return found == labels.end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+DockerRuntime::DockerRuntime(net::any_io_executor executor, std::shared_ptr<DockerClient> docker,
+                             Settings settings)
+    : executor_(std::move(executor)), docker_(std::move(docker)), settings_(std::move(settings)) {}
+
+std::string DockerRuntime::Suffix() { return absl::StrFormat("%012x", settings_.rng.Next() >> 16); }
+
+ContainerContext DockerRuntime::Context(const std::string& pause) const {
+  return {.cluster = settings_.cluster,
+          .instance = settings_.instance,
+          .region = settings_.region,
+          .pause_container = pause};
+}
+
+std::vector<std::string> DockerRuntime::Labels(const std::string& task_arn) const {
+  std::vector<std::string> labels = {absl::StrCat(label::kInstance, "=", settings_.instance)};
+  if (!task_arn.empty()) labels.push_back(absl::StrCat(label::kTaskArn, "=", task_arn));
+  return labels;
+}
+
+net::awaitable<absl::StatusOr<std::string>> DockerRuntime::Pull(std::string image) {
+  const absl::StatusOr<DockerImage> local = co_await docker_->InspectImage(image);
+  const bool have_local = local.ok();
+  const bool cached_will_do =
+      have_local && (settings_.pull_policy == PullPolicy::kPreferCached ||
+                     (settings_.pull_policy == PullPolicy::kOnce && pulled_.contains(image)));
+  if (cached_will_do) co_return DigestOf(*local);
+  const bool made_here = have_local && local->repo_digests.empty();
+  absl::StatusOr<std::string> pulled = co_await TryPull(image, have_local, made_here);
+  co_return pulled;
+}
+
+net::awaitable<absl::StatusOr<std::string>> DockerRuntime::TryPull(std::string image,
+                                                                   bool have_local,
+                                                                   bool made_here) {
+  const bool may_fall_back = have_local && settings_.pull_policy != PullPolicy::kAlways;
+  const auto failed = unreachable_.find(image);
+  const bool failed_lately =
+      failed != unreachable_.end() && absl::Now() - failed->second < kUnreachableMemory;
+  absl::Status pulled = absl::UnavailableError("its registry did not answer a moment ago");
+  if (!(may_fall_back && made_here && failed_lately)) {
+    const bool briefly = may_fall_back && made_here;
+    pulled =
+        co_await docker_->PullImage(image, kPullIdleMax, briefly ? kLocalImagePullMax : kPullMax);
+    if (pulled.ok()) {
+      unreachable_.erase(image);
+      pulled_.insert(image);
+    } else {
+      unreachable_[image] = absl::Now();
+    }
+  }
+  if (!pulled.ok() && !may_fall_back) {
+    co_return Named(
+        "CannotPullContainerError", absl::StrCat("pull ", image),
+        absl::Status(pulled.code(), absl::StrCat(image, ": ", std::string(pulled.message()))));
+  }
+  if (!pulled.ok()) {
+    spdlog::info("image {} cannot be pulled, the local one is used: {}", image,
+                 std::string(pulled.message()));
+  }
+  const absl::StatusOr<DockerImage> local = co_await docker_->InspectImage(image);
+  if (!local.ok()) co_return Named("CannotPullContainerError", "inspect the image", local.status());
+  co_return DigestOf(*local);
+}
+
+net::awaitable<absl::Status> DockerRuntime::EnsurePauseImage() {
+  const std::string name = absl::StrCat(kPauseRepository, ":", kPauseTag);
+  const absl::StatusOr<DockerImage> have = co_await docker_->InspectImage(name);
+  if (have.ok()) co_return absl::OkStatus();
+  std::optional<std::string> tar = PauseImageTar(settings_.architecture);
+  if (!tar) {
+    co_return absl::UnimplementedError(
+        absl::StrFormat("ResourceInitializationError: network mode awsvpc is not supported on the "
+                        "architecture %s",
+                        settings_.architecture));
+  }
+  const absl::Status imported =
+      co_await docker_->ImportImage(*std::move(tar), kPauseRepository, kPauseTag);
+  if (!imported.ok()) {
+    co_return Named("ResourceInitializationError", "import the pause image", imported);
+  }
+  co_return absl::OkStatus();
+}
+
+net::awaitable<absl::StatusOr<std::string>> DockerRuntime::TaskNetwork(TaskPtr task) {
+  const std::string name = absl::StrCat("berth-", task->id);
+  std::vector<Subnet> refused;
+  for (int attempt = 0; attempt < kSubnetAttemptsMax; ++attempt) {
+    const absl::StatusOr<std::vector<DockerNetwork>> networks = co_await docker_->ListNetworks({});
+    if (!networks.ok()) {
+      co_return Named("ContainerNetworkingError", "list networks", networks.status());
+    }
+    std::vector<Subnet> taken = refused;
+    taken.insert(taken.end(), choosing_.begin(), choosing_.end());
+    for (const DockerNetwork& network : *networks) {
+      if (network.name == name && LabelOf(network.labels, label::kInstance) == settings_.instance) {
+        co_return network.id;  // Made before a restart.
+      }
+      for (const std::string& text : network.subnets) {
+        const absl::StatusOr<Subnet> subnet = ParseSubnet(text);
+        if (subnet.ok()) taken.push_back(*subnet);  // Others are IPv6.
+      }
+    }
+    const std::optional<Subnet> subnet =
+        ChooseSubnet(settings_.awsvpc_range, kTaskSubnetPrefix, taken);
+    if (!subnet) {
+      co_return absl::ResourceExhaustedError(absl::StrFormat(
+          "ContainerNetworkingError: no subnet is left for the task's network: all %d of %s are in "
+          "use",
+          SubnetCount(settings_.awsvpc_range, kTaskSubnetPrefix),
+          ToString(settings_.awsvpc_range)));
+    }
+    choosing_.push_back(*subnet);
+    const absl::StatusOr<std::string> id =
+        co_await docker_->CreateNetwork(name, ToString(*subnet), TaskLabels(*task, Context("")));
+    choosing_.erase(std::find(choosing_.begin(), choosing_.end(), *subnet));
+    if (id.ok()) co_return *id;
+    // Another program's network came in between, or a route that Docker knows and lists no network
+    // for.
+    const bool overlaps = absl::StrContains(std::string(id.status().message()), "overlap");
+    if (!overlaps) {
+      co_return Named("ContainerNetworkingError", "make the task's network", id.status());
+    }
+    refused.push_back(*subnet);
+  }
+  co_return absl::ResourceExhaustedError(absl::StrFormat(
+      "ContainerNetworkingError: Docker refused %d subnets of %s as overlapping with others; "
+      "another range may be needed for the networks of tasks",
+      kSubnetAttemptsMax, ToString(settings_.awsvpc_range)));
+}
+
+net::awaitable<absl::StatusOr<std::string>> DockerRuntime::PauseContainer(TaskPtr task,
+                                                                          std::string network) {
+  std::vector<std::string> labels = Labels(task->arn);
+  labels.push_back(absl::StrCat(label::kRole, "=", label::kPauseRole));
+  const absl::StatusOr<std::vector<std::string>> found = co_await docker_->ListContainers(labels);
+  if (!found.ok()) co_return Named("ContainerNetworkingError", "list containers", found.status());
+  if (!found->empty()) co_return found->front();
+  const std::string image = absl::StrCat(kPauseRepository, ":", kPauseTag);
+  const std::string name = ContainerHostName(*task, "internal-pause", Suffix());
+  const absl::StatusOr<std::string> id =
+      co_await docker_->CreateContainer(name, PauseRequestBody(*task, Context(""), image, network));
+  if (!id.ok()) {
+    co_return Named("ContainerNetworkingError", "create the pause container", id.status());
+  }
+  co_return *id;
+}
+
+net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
+  if (task->network_mode != model::NetworkMode::kAwsvpc) co_return absl::OkStatus();
+  pause_of_[task->arn] = "";  // So that TearDown looks for what a failed preparation leaves.
+  const absl::Status image = co_await EnsurePauseImage();
+  if (!image.ok()) co_return image;
+  const absl::StatusOr<std::string> network = co_await TaskNetwork(task);
+  if (!network.ok()) co_return network.status();
+  const absl::StatusOr<std::string> pause = co_await PauseContainer(task, *network);
+  if (!pause.ok()) co_return pause.status();
+  const absl::Status started = co_await docker_->StartContainer(*pause);
+  if (!started.ok()) {
+    co_return Named("ContainerNetworkingError", "start the pause container", started);
+  }
+  pause_of_[task->arn] = *pause;
+  co_return absl::OkStatus();
+}
+
+net::awaitable<absl::StatusOr<std::string>> DockerRuntime::Create(TaskPtr task, size_t container) {
+  const auto pause = pause_of_.find(task->arn);
+  const std::string name = ContainerHostName(*task, task->containers[container].name, Suffix());
+  std::string body = ContainerRequestBody(
+      *task, container, Context(pause == pause_of_.end() ? std::string() : pause->second));
+  absl::StatusOr<std::string> id = co_await docker_->CreateContainer(name, std::move(body));
+  if (!id.ok()) {
+    co_return Named("CannotCreateContainerError", "create the container", id.status());
+  }
+  co_return id;
+}
+
+net::awaitable<absl::StatusOr<StartedContainer>> DockerRuntime::Start(std::string id) {
+  const absl::Status begun = co_await docker_->StartContainer(id);
+  if (!begun.ok()) {
+    // One that was given up may start after all; it must not run unwatched.
+    if (absl::IsDeadlineExceeded(begun)) {
+      const absl::Status killed = co_await docker_->KillContainer(id);
+      if (!killed.ok()) spdlog::error("container {}: {}", id, std::string(killed.message()));
+    }
+    co_return Named("CannotStartContainerError", "start the container", begun);
+  }
+  StartedContainer started;
+  started.started_at = absl::Now();
+  const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+  if (container.ok()) {
+    if (container->started_at != absl::InfinitePast()) started.started_at = container->started_at;
+    started.bindings = container->bindings;
+  } else {
+    spdlog::warn("container {} has started, its ports are not known: {}", id,
+                 std::string(container.status().message()));
+  }
+  co_return started;
+}
+
+net::awaitable<absl::Status> DockerRuntime::Stop(std::string id, absl::Duration grace) {
+  const absl::Status stopped = co_await docker_->StopContainer(id, grace);
+  co_return stopped;
+}
+
+void DockerRuntime::Watch(std::string id, TaskPtr, size_t,
+                          std::function<void(ContainerExit)> ended) {
+  Spawn(executor_, "container watch", WatchUntilEnd(std::move(id), std::move(ended)));
+}
+
+net::awaitable<void> DockerRuntime::WatchUntilEnd(std::string id,
+                                                  std::function<void(ContainerExit)> ended) {
+  const auto self = shared_from_this();
+  while (true) {
+    const absl::Status waited = co_await docker_->WaitContainer(id, kWaitPatience);
+    const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+    if (container.ok() && container->state != DockerState::kRunning) {
+      ended(ExitOf(*container));
+      co_return;
+    }
+    if (absl::IsNotFound(container.status())) {
+      ContainerExit gone;
+      gone.finished_at = absl::Now();
+      gone.reason = "the container was removed by someone else";
+      ended(std::move(gone));
+      co_return;
+    }
+    // Docker is away or busy: the container's fate is unknown until it is back.
+    if (!waited.ok() || !container.ok()) co_await Sleep(kWatchRetry);
+  }
+}
+
+net::awaitable<model::HealthStatus> DockerRuntime::Health(std::string id) {
+  const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+  if (!container.ok()) co_return model::HealthStatus::kUnknown;
+  co_return container->health.value_or(model::HealthStatus::kUnknown);
+}
+
+net::awaitable<std::vector<DockerContainer>> DockerRuntime::ContainersOf(std::string task_arn) {
+  std::vector<DockerContainer> containers;
+  const absl::StatusOr<std::vector<std::string>> ids =
+      co_await docker_->ListContainers(Labels(task_arn));
+  if (!ids.ok()) {
+    spdlog::error("the containers of {} cannot be listed: {}", task_arn,
+                  std::string(ids.status().message()));
+    co_return containers;
+  }
+  for (const std::string& id : *ids) {
+    absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+    if (container.ok()) containers.push_back(*std::move(container));
+  }
+  co_return containers;
+}
+
+net::awaitable<void> DockerRuntime::RemoveNetworksOf(std::string task_arn) {
+  const absl::StatusOr<std::vector<DockerNetwork>> networks =
+      co_await docker_->ListNetworks(Labels(task_arn));
+  if (!networks.ok()) {
+    spdlog::error("the networks of {} cannot be listed: {}", task_arn,
+                  std::string(networks.status().message()));
+    co_return;
+  }
+  for (const DockerNetwork& network : *networks) {
+    const absl::Status removed = co_await docker_->RemoveNetwork(network.id);
+    if (!removed.ok()) {
+      spdlog::error("network {} cannot be removed: {}", network.name,
+                    std::string(removed.message()));
+    }
+  }
+}
+
+net::awaitable<void> DockerRuntime::TearDown(std::string task_arn) {
+  const auto self = shared_from_this();
+  bool had_pause = pause_of_.erase(task_arn) > 0;
+  const std::vector<DockerContainer> containers = co_await ContainersOf(task_arn);
+  for (const DockerContainer& container : containers) {
+    absl::Status done = absl::OkStatus();
+    if (LabelOf(container.labels, label::kRole) == label::kPauseRole) {
+      had_pause = true;
+      done = co_await docker_->RemoveContainer(container.id);
+    } else if (container.state == DockerState::kRunning) {
+      done = co_await docker_->KillContainer(container.id);
+    }
+    if (!done.ok()) {
+      spdlog::error("container {}: {}", container.name, std::string(done.message()));
+    }
+  }
+  if (had_pause) co_await RemoveNetworksOf(task_arn);
+}
+
+net::awaitable<void> DockerRuntime::Remove(std::string task_arn) {
+  const auto self = shared_from_this();
+  pause_of_.erase(task_arn);
+  const std::vector<DockerContainer> containers = co_await ContainersOf(task_arn);
+  for (const DockerContainer& container : containers) {
+    const absl::Status removed = co_await docker_->RemoveContainer(container.id);
+    if (!removed.ok()) {
+      spdlog::error("container {} cannot be removed: {}", container.name,
+                    std::string(removed.message()));
+    }
+  }
+  co_await RemoveNetworksOf(task_arn);
+}
+
+net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> DockerRuntime::Find() {
+  std::vector<FoundContainer> all;
+  const absl::StatusOr<std::vector<std::string>> ids = co_await docker_->ListContainers(Labels(""));
+  if (!ids.ok()) co_return ids.status();
+  for (const std::string& id : *ids) {
+    const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+    if (absl::IsNotFound(container.status())) continue;
+    if (!container.ok()) co_return container.status();
+    FoundContainer found;
+    found.runtime_id = container->id;
+    found.task_arn = LabelOf(container->labels, label::kTaskArn);
+    if (LabelOf(container->labels, label::kRole) == label::kPauseRole) {
+      if (container->state == DockerState::kRunning) pause_of_[found.task_arn] = container->id;
+    } else {
+      found.container_name = LabelOf(container->labels, label::kContainerName);
+    }
+    found.running = container->state == DockerState::kRunning;
+    found.has_run = container->started_at != absl::InfinitePast();
+    found.started = {.started_at = container->started_at, .bindings = container->bindings};
+    found.exit = ExitOf(*container);
+    all.push_back(std::move(found));
+  }
+  const absl::StatusOr<std::vector<DockerNetwork>> networks =
+      co_await docker_->ListNetworks(Labels(""));
+  if (!networks.ok()) co_return networks.status();
+  for (const DockerNetwork& network : *networks) {
+    FoundContainer found;
+    found.task_arn = LabelOf(network.labels, label::kTaskArn);
+    all.push_back(std::move(found));
+  }
+  co_return all;
+}
+
+}  // namespace berth::agent

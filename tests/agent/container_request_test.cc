@@ -1,0 +1,163 @@
+#include "agent/docker/container_request.h"
+
+#include <algorithm>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "agent/docker/docker_client.h"
+#include "agent/json.h"
+
+namespace berth::agent {
+namespace {
+
+TaskPayload OneContainer() {
+  TaskPayload task;
+  task.arn = "arn:aws:ecs:us-east-1:000000000000:task/default/3f2a";
+  task.id = "3f2a";
+  task.family = "web";
+  task.version = "7";
+  task.containers.resize(1);
+  task.containers[0].name = "a";
+  task.containers[0].image = "image:1";
+  return task;
+}
+
+const ContainerContext kContext = {
+    .cluster = "default", .instance = "agent-1", .region = "eu-west-1", .pause_container = "pause"};
+
+json::Document Request(const TaskPayload& task) {
+  json::Document body;
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, kContext), body));
+  return body;
+}
+
+bool Holds(const std::vector<std::string>& list, const std::string& text) {
+  return std::count(list.begin(), list.end(), text) == 1;
+}
+
+TEST_CASE("a sharing container gets exactly the reserved variables, over everybody's", "[agent]") {
+  ContainerPayload container;
+  container.environment = {{"CUDA_MPS_PIPE_DIRECTORY", "/tmp/x"},
+                           {"CUDA_VISIBLE_DEVICES", "3"},
+                           {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "90"},
+                           {"MINE", "1"}};
+  container.gpu_ids = {{"GPU-simulated-1-3"}};
+  container.share = model::NvidiaMps{.memory_mib = 4000, .max_compute_percent = 50};
+
+  const std::vector<std::string> env = ContainerEnvironment(container, "r");
+
+  CHECK(Holds(env, "CUDA_MPS_PIPE_DIRECTORY=/run/berth-mps"));
+  CHECK(Holds(env, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=4000M"));  // 0 although it is the fourth GPU
+  CHECK(Holds(env, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50"));
+  CHECK(Holds(env, "NVIDIA_VISIBLE_DEVICES=GPU-simulated-1-3"));
+  CHECK(Holds(env, "MINE=1"));
+  // A name alone takes away what the image may set.
+  CHECK(Holds(env, "CUDA_VISIBLE_DEVICES"));
+  CHECK(Holds(env, "CUDA_MPS_LOG_DIRECTORY"));
+  std::set<std::string> names;
+  for (const std::string& variable : env) {
+    INFO(variable);
+    CHECK(names.insert(variable.substr(0, variable.find('='))).second);
+  }
+}
+
+TEST_CASE("without a percentage there is none, not even the image's", "[agent]") {
+  ContainerPayload container;
+  container.gpu_ids = {{"g"}};
+  container.share = model::NvidiaMps{.memory_mib = 1};
+
+  const std::vector<std::string> env = ContainerEnvironment(container, "r");
+
+  CHECK(Holds(env, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"));
+}
+
+TEST_CASE("only sharing containers get MPS variables", "[agent]") {
+  ContainerPayload dedicated;
+  dedicated.gpu_ids = {{"g0"}, {"g1"}};
+  const std::vector<std::string> with_gpus = ContainerEnvironment(dedicated, "r");
+  CHECK(Holds(with_gpus, "NVIDIA_VISIBLE_DEVICES=g0,g1"));
+
+  const std::vector<std::string> without = ContainerEnvironment(ContainerPayload(), "r");
+  CHECK(without == std::vector<std::string>{"AWS_DEFAULT_REGION=r", "AWS_REGION=r"});
+  for (const std::string& variable : with_gpus) CHECK(variable.find("CUDA_") == std::string::npos);
+}
+
+TEST_CASE("resources go to Docker in its units", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.containers[0].cpu_units = 512;
+  task.containers[0].memory_mib = 64;
+  task.memory_mib = 256;
+
+  json::Document body = Request(task);
+  CHECK(body["HostConfig"]["CpuShares"].GetInt64() == 512);
+  CHECK(body["HostConfig"]["Memory"].GetInt64() == 64 * 1024 * 1024);
+
+  task.containers[0].cpu_units = 0;
+  task.containers[0].memory_mib = 0;
+  body = Request(task);
+  CHECK(body["HostConfig"]["CpuShares"].GetInt64() == 2);
+  CHECK(body["HostConfig"]["Memory"].GetInt64() == 256 * 1024 * 1024);
+}
+
+TEST_CASE("the payload's Docker objects merge over ours, and their scalars replace", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.containers[0].docker_config =
+      "{\"User\":\"1000\",\"Labels\":{\"mine\":\"1\",\"berth.instance\":\"forged\"}}";
+  task.containers[0].docker_host_config = "{\"CpuShares\":77,\"Privileged\":true}";
+
+  const json::Document body = Request(task);
+
+  CHECK(json::StringOr(body, "User") == "1000");
+  CHECK(json::StringOr(body["Labels"], "mine") == "1");
+  CHECK(json::StringOr(body["Labels"], "berth.instance") == "agent-1");
+  CHECK(json::StringOr(body["Labels"], "com.amazonaws.ecs.task-arn") == task.arn);
+  CHECK(json::StringOr(body["Labels"], "com.amazonaws.ecs.container-name") == "a");
+  CHECK(body["HostConfig"]["CpuShares"].GetInt64() == 77);
+  CHECK(body["HostConfig"]["Privileged"].GetBool());
+}
+
+TEST_CASE("ports are published in bridge mode alone", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.containers[0].ports = {{.container_port = 80, .host_port = 8080}, {.container_port = 81}};
+
+  json::Document body = Request(task);
+  const json::Value& bindings = body["HostConfig"]["PortBindings"];
+  CHECK(json::StringOr(bindings["80/tcp"][0], "HostPort") == "8080");
+  CHECK(json::StringOr(bindings["81/tcp"][0], "HostPort").empty());
+
+  for (const model::NetworkMode mode :
+       {model::NetworkMode::kHost, model::NetworkMode::kNone, model::NetworkMode::kAwsvpc}) {
+    task.network_mode = mode;
+    body = Request(task);
+    CHECK_FALSE(body["HostConfig"].HasMember("PortBindings"));
+  }
+}
+
+TEST_CASE("a container of an awsvpc task joins the task's network, whatever the payload says",
+          "[agent]") {
+  TaskPayload task = OneContainer();
+  task.network_mode = model::NetworkMode::kAwsvpc;
+  task.containers[0].ports = {{.container_port = 80, .host_port = 80}};
+  task.containers[0].docker_config = "{\"Hostname\":\"h\"}";
+  task.containers[0].docker_host_config = "{\"NetworkMode\":\"bridge\",\"Dns\":[\"1.1.1.1\"]}";
+
+  const json::Document body = Request(task);
+
+  CHECK(json::StringOr(body["HostConfig"], "NetworkMode") == "container:pause");
+  CHECK_FALSE(body.HasMember("ExposedPorts"));
+  CHECK_FALSE(body.HasMember("Hostname"));
+  CHECK_FALSE(body["HostConfig"].HasMember("Dns"));
+}
+
+TEST_CASE("image names split as Docker splits them", "[agent]") {
+  using Pair = std::pair<std::string, std::string>;
+  CHECK(SplitImageName("nginx") == Pair("nginx", "latest"));
+  CHECK(SplitImageName("nginx:1") == Pair("nginx", "1"));
+  CHECK(SplitImageName("host:5000/a/nginx") == Pair("host:5000/a/nginx", "latest"));
+  CHECK(SplitImageName("host:5000/nginx:2") == Pair("host:5000/nginx", "2"));
+  CHECK(SplitImageName("nginx@sha256:ab") == Pair("nginx", "sha256:ab"));
+}
+
+}  // namespace
+}  // namespace berth::agent
