@@ -1,0 +1,46 @@
+// The flags of an agent, shared by `berth agent` and `berth dev`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "agent/agent.h"
+#include "cli/setting_sources.h"
+
+namespace berth::cli {
+
+inline constexpr int64_t kMemoryMibMax = int64_t{1} << 30;  // a PiB
+
+// As text, the way they came; MakeAgentSettings reads them.
+struct AgentFlags {
+  std::string server = {};
+  std::string cluster = "default";
+  std::string region = "us-east-1";
+  std::string data = "berth-agent-data";
+  std::string runtime = "docker";
+  std::string gpus = "auto";
+  int64_t instances = 1;
+  std::string docker_socket = "/var/run/docker.sock";
+  int64_t reserved_memory_mib = 0;
+  std::optional<std::string> reserved_ports = std::nullopt;
+  std::optional<std::string> reserved_ports_udp = std::nullopt;
+  std::string attributes = {};
+  std::string tags = {};
+  std::string availability_zone = {};
+  std::string instance_id = {};
+  std::string instance_type = {};
+  std::optional<int64_t> cpu_units = std::nullopt;
+  std::optional<int64_t> memory_mib = std::nullopt;
+  std::string pull_behavior = "default";
+  std::string stop_timeout = "30s";
+  std::string cleanup_wait = "3h";
+};
+
+// Those about the machine and its containers, which both commands have.
+void AddMachineFlags(CLI::App& command, SettingSources& sources, AgentFlags& flags);
+
+// Throws UsageError, naming the flag and what would be right.
+agent::AgentSettings MakeAgentSettings(const AgentFlags& flags);
+
+}  // namespace berth::cli

@@ -1,0 +1,72 @@
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/setting_sources.h"
+
+namespace {
+
+constexpr char kFooter[] = R"(
+Settings come from a flag, else the environment, else the file of --config, else the default.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 5 the server refused this agent for good.
+
+Examples:
+  berth dev                                    a whole cluster on this machine
+  berth server --listen 127.0.0.1:8080 --data /var/lib/berth --auth none
+  berth agent --server http://127.0.0.1:8080 --cluster default --gpus simulated:2x22587
+  berth doctor                                 what this machine has and lacks
+  source <(berth completion bash)              completion for this shell
+)";
+
+// CLI11 alone would say of a mistyped command only that one is required.
+void CheckCommandName(const CLI::App& root, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  const std::string name = argv[1];
+  const auto has_name = [&](const CLI::App* command) { return command->get_name() == name; };
+  if (root.get_subcommands(has_name).empty()) {
+    throw berth::cli::UsageError("there is no command '" + name + "'");
+  }
+}
+
+int Main(int argc, char** argv) {
+  CLI::App root("Berth: a GPU cluster scheduler that speaks the Amazon ECS API.", "berth");
+  root.set_version_flag("--version", std::string("berth ") + BERTH_VERSION);
+  root.footer(kFooter);
+  root.require_subcommand(1);
+
+  const std::vector<berth::cli::Command> commands = {
+      berth::cli::AddDev(root),    berth::cli::AddServer(root),     berth::cli::AddAgent(root),
+      berth::cli::AddDoctor(root), berth::cli::AddCompletion(root),
+  };
+
+  CheckCommandName(root, argc, argv);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 prints the help or the complaint; its own exit codes are finer than ours.
+    return root.exit(error) == 0 ? berth::cli::kOk : berth::cli::kUsage;
+  }
+
+  for (const berth::cli::Command& command : commands) {
+    if (command.flags->parsed()) return command.run();
+  }
+  return berth::cli::kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Main(argc, argv);
+  } catch (const berth::cli::UsageError& error) {
+    std::cerr << "berth: " << error.what() << "\nRun with --help for more information.\n";
+    return berth::cli::kUsage;
+  } catch (const std::exception& error) {
+    std::cerr << "berth: " << error.what() << '\n';
+    return berth::cli::kFailure;
+  }
+}

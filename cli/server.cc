@@ -1,0 +1,93 @@
+// `berth server`: the control plane alone.
+#include "api/server.h"
+
+#include <iostream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/exit_code.h"
+#include "cli/logging.h"
+#include "cli/server_flags.h"
+#include "cli/stop_signal.h"
+
+namespace berth::cli {
+namespace {
+
+// How long requests under way may still take once a signal came.
+constexpr absl::Duration kShutdownGrace = absl::Seconds(10);
+
+constexpr char kFooter[] = R"help(
+Prints one line on stdout once it serves: "berth server is ready on http://127.0.0.1:8080".
+SIGINT or SIGTERM ends it in good order; a second one ends it at once. Everything acknowledged is in
+DIR/berth.db, also after kill -9.
+
+Examples:
+  berth server --listen 127.0.0.1:8080 --data /var/lib/berth --auth none
+  berth server --listen 127.0.0.1:0 --data "$(mktemp -d)"
+  berth server --emulate-agents                test ECS code without machines
+  berth server --config /etc/berth.toml        with:  [server]
+                                                      data = "/var/lib/berth"
+)help";
+
+struct Settings {
+  explicit Settings(CLI::App& command) : sources(command) {}
+
+  SettingSources sources;
+  ServerFlags server;
+  LogSettings log;
+};
+
+int Run(Settings& settings) {
+  settings.sources.Apply();
+  const api::ServerSettings server_settings = MakeServerSettings(settings.server);
+  StopSignal stop;
+  StartLogging(settings.log);
+
+  const std::unique_ptr<storage::Store> store = OpenStore(settings.server.data);
+  auto server = api::Server::Start(server_settings, *store);
+  if (!server.ok()) throw std::runtime_error(std::string(server.status().message()));
+  std::cout << fmt::format("berth server is ready on {}", (*server)->endpoint()) << std::endl;
+
+  stop.Wait();
+  (*server)->Stop(kShutdownGrace);
+  return kOk;
+}
+
+}  // namespace
+
+Command AddServer(CLI::App& root) {
+  CLI::App* command = root.add_subcommand("server", "Run the control plane");
+  command->footer(kFooter);
+  auto settings = std::make_shared<Settings>(*command);
+  SettingSources& sources = settings->sources;
+  ServerFlags& flags = settings->server;
+
+  AddServerFlags(*command, sources, flags);
+  sources.FromEnvironment(
+      command
+          ->add_option(
+              "--auth", flags.auth,
+              "How callers prove who they are: none (loopback only); sigv4 is not built yet")
+          ->check(CLI::IsMember({"none", "sigv4"}))
+          ->type_name("KIND")
+          ->capture_default_str(),
+      {"BERTH_AUTH"});
+  sources.FromEnvironment(
+      command
+          ->add_option("--public-endpoint", flags.public_endpoint,
+                       "URL that agents are told to connect to; made from --listen when absent")
+          ->type_name("URL"),
+      {"BERTH_PUBLIC_ENDPOINT"});
+  sources.FromEnvironment(
+      command->add_flag(
+          "--emulate-agents", flags.emulate_agents,
+          "Give instances that a plain SDK call registers an agent inside the server: "
+          "their tasks reach RUNNING and STOPPED, but no container runs"),
+      {"BERTH_EMULATE_AGENTS"});
+  AddLogFlags(*command, sources, settings->log);
+  return {command, [settings] { return Run(*settings); }};
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,100 @@
+#include "cli/server_flags.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "cli/setting_values.h"
+#include "storage/sqlite/sqlite_store.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr size_t kAccountDigits = 12;
+
+void CheckAuth(const ServerFlags& flags, const ListenAddress& address) {
+  if (flags.auth == "sigv4") {
+    throw UsageError(
+        "--auth: sigv4 is not built yet: this version can check no keys. Use --auth none, which is "
+        "for loopback addresses only");
+  }
+  if (!address.loopback) {
+    throw UsageError(fmt::format(
+        "--listen: {} is not a loopback address, and with --auth none anybody who reaches it could "
+        "run containers as root. Listen on 127.0.0.1 or [::1]",
+        flags.listen));
+  }
+}
+
+}  // namespace
+
+void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& flags) {
+  sources.FromEnvironment(
+      command
+          .add_option("--listen", flags.listen,
+                      "Address to serve on; port 0 takes any free one and says which")
+          ->type_name("HOST:PORT")
+          ->capture_default_str(),
+      {"BERTH_LISTEN"});
+  sources.FromEnvironment(
+      command.add_option("--data", flags.data, "Folder of the database; made when absent")
+          ->type_name("DIR")
+          ->capture_default_str(),
+      {"BERTH_DATA"});
+  sources.FromEnvironment(command.add_option("--region", flags.region, "Region in every ARN")
+                              ->type_name("R")
+                              ->capture_default_str(),
+                          {"BERTH_REGION", "AWS_DEFAULT_REGION", "AWS_REGION"});
+  sources.FromEnvironment(
+      command.add_option("--account", flags.account, "Account, of 12 digits, in every ARN")
+          ->type_name("N")
+          ->capture_default_str(),
+      {"BERTH_ACCOUNT"});
+  sources.FromEnvironment(command
+                              .add_option("--availability-zone", flags.availability_zone,
+                                          "Zone of instances that name none")
+                              ->type_name("ZONE")
+                              ->capture_default_str(),
+                          {"BERTH_AVAILABILITY_ZONE"});
+}
+
+api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
+  const ListenAddress address = ParseListenAddress("--listen", flags.listen);
+  CheckAuth(flags, address);
+  const bool digits = std::all_of(flags.account.begin(), flags.account.end(),
+                                  [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || flags.account.size() != kAccountDigits) {
+    throw UsageError(fmt::format("--account: '{}' is not a number of 12 digits", flags.account));
+  }
+  if (flags.region.empty() || flags.region.find_first_of(":/ ") != std::string::npos) {
+    throw UsageError(
+        fmt::format("--region: '{}' cannot stand in an ARN; give a name such as "
+                    "us-east-1",
+                    flags.region));
+  }
+
+  api::ServerSettings settings;
+  settings.scope.region = flags.region;
+  settings.scope.account = flags.account;
+  settings.listen_host = address.host;
+  settings.listen_port = address.port;
+  settings.public_endpoint = flags.public_endpoint;
+  settings.emulate_agents = flags.emulate_agents;
+  settings.availability_zone = flags.availability_zone;
+  return settings;
+}
+
+std::unique_ptr<storage::Store> OpenStore(const std::string& data_dir) {
+  std::error_code error;
+  std::filesystem::create_directories(data_dir, error);
+  if (error) {
+    throw std::runtime_error(
+        fmt::format("cannot make the data folder {}: {}", data_dir, error.message()));
+  }
+  auto store = storage::OpenSqliteStore((std::filesystem::path(data_dir) / "berth.db").string());
+  if (!store.ok()) throw std::runtime_error(std::string(store.status().message()));
+  return *std::move(store);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,33 @@
+// The flags of a server, shared by `berth server` and `berth dev`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/settings.h"
+#include "cli/setting_sources.h"
+#include "storage/store.h"
+
+namespace berth::cli {
+
+struct ServerFlags {
+  std::string listen = "127.0.0.1:8080";
+  std::string data = "berth-data";
+  std::string auth = "none";
+  std::string region = "us-east-1";
+  std::string account = "000000000000";
+  std::string availability_zone = "local-1a";
+  std::string public_endpoint = {};
+  bool emulate_agents = false;
+};
+
+// Those that both commands have.
+void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& flags);
+
+// Throws UsageError where flags contradict each other, --auth and --listen above all.
+api::ServerSettings MakeServerSettings(const ServerFlags& flags);
+
+// Opens DIR/berth.db, and makes both where they are not there. Throws std::runtime_error.
+std::unique_ptr<storage::Store> OpenStore(const std::string& data_dir);
+
+}  // namespace berth::cli
