@@ -384,4 +384,4 @@ def docker_remove_all(cluster):
 
 def environment_of(container_):
     # A name without "=" is Docker's way to take away what the image sets.
-    return dict(e.split("=", 1) for e in container_["Config"]["Env"] if "=" in e)
+    return dict(e.split("=", 1) for e in container_["Config"]["Env"] or [] if "=" in e)
