@@ -26,6 +26,7 @@ constexpr int64_t kInstancesMax = 100'000;
 constexpr int kBeginningsAtOnce = 16;
 constexpr absl::Duration kDockerRetry = absl::Seconds(2);
 constexpr int64_t kBytesPerMib = 1024 * 1024;
+constexpr int kExitForGood = 5;  // starting again would not help
 constexpr absl::Duration kStopTimeoutMin = absl::Seconds(1);
 
 // Each simulated instance holds a connection, and the usual limit is 1024.
@@ -98,6 +99,14 @@ class AgentProcess : public Agent {
         End({.code = 1, .reason = std::string(docker.message())});
         co_return;
       }
+    }
+    if (!settings_.memory_mib && machine_.memory_mib <= settings_.reserved_memory_mib) {
+      End({.code = kExitForGood,
+           .reason = absl::StrFormat(
+               "%d MiB are reserved of this machine's %d MiB, which leaves none for tasks; reserve "
+               "less (--reserved-memory, ECS_RESERVED_MEMORY)",
+               settings_.reserved_memory_mib, machine_.memory_mib)});
+      co_return;
     }
     for (int i = 0; i < kBeginningsAtOnce; ++i) {
       Spawn(loop_.get_executor(), "instance", BeginInstances());

@@ -28,6 +28,11 @@ constexpr char kLostRecord[] =
 
 AgentExit Restartable(std::string reason) { return {.code = 1, .reason = std::move(reason)}; }
 
+void LogLeft(const std::string& arn, const absl::Status& why) {
+  spdlog::error("task {}: something is left of it, which will be removed later: {}", arn,
+                std::string(why.message()));
+}
+
 }  // namespace
 
 InstanceAgent::InstanceAgent(net::any_io_executor executor, Parts parts)
@@ -90,9 +95,10 @@ std::optional<AgentExit> InstanceAgent::LoadIdentity() {
   if (!open.ok()) return Restartable(std::string(open.message()));
   const std::string cluster =
       parts_.settings.cluster.empty() ? kDefaultCluster : parts_.settings.cluster;
-  const std::string text = files_.Read(kIdentityFile);
-  if (!text.empty()) {
-    const absl::StatusOr<Identity> saved = DecodeIdentity(text);
+  const absl::StatusOr<std::string> text = files_.Read(kIdentityFile);
+  if (!text.ok()) return Restartable(std::string(text.status().message()));
+  if (!text->empty()) {
+    const absl::StatusOr<Identity> saved = DecodeIdentity(*text);
     if (saved.ok()) {
       identity_ = *saved;
       if (identity_.cluster != cluster) {
@@ -158,7 +164,8 @@ void InstanceAgent::MakeReporter() {
 net::awaitable<std::optional<AgentExit>> InstanceAgent::LoadTasks() {
   std::vector<TaskRecord> records;
   for (const std::string& name : files_.TaskFiles()) {
-    absl::StatusOr<TaskRecord> record = DecodeRecord(files_.Read(name));
+    const absl::StatusOr<std::string> text = files_.Read(name);
+    absl::StatusOr<TaskRecord> record = text.ok() ? DecodeRecord(*text) : text.status();
     if (record.ok()) {
       records.push_back(*std::move(record));
     } else {
@@ -184,7 +191,7 @@ net::awaitable<std::optional<AgentExit>> InstanceAgent::LoadTasks() {
     const bool stopped = record.state.status == model::TaskStatus::kStopped;
     if (!stopped) AdoptContainers(*record.task, *found, absl::Now(), record.state);
     if (stopped && has_network.contains(record.task->arn)) {
-      Spawn(executor_, "tear-down", runtime_->TearDown(record.task->arn));
+      Spawn(executor_, "tear-down", TearDownAgain(record.task->arn));
     }
     Add(std::move(record));
   }
@@ -200,7 +207,18 @@ net::awaitable<std::optional<AgentExit>> InstanceAgent::LoadTasks() {
 
 net::awaitable<void> InstanceAgent::RemoveStranger(std::string arn) {
   const auto runtime = runtime_;
-  co_await runtime->Remove(arn);
+  while (true) {
+    const absl::Status removed = co_await runtime->Remove(arn);
+    if (removed.ok()) co_return;
+    LogLeft(arn, removed);
+    co_await Sleep(kSweepEvery);
+  }
+}
+
+net::awaitable<void> InstanceAgent::TearDownAgain(std::string arn) {
+  const auto runtime = runtime_;
+  const absl::Status done = co_await runtime->TearDown(arn);
+  if (!done.ok()) LogLeft(arn, done);  // The sweep removes all of it later.
 }
 
 std::shared_ptr<TaskFlow> InstanceAgent::Add(TaskRecord record) {
@@ -241,6 +259,7 @@ void InstanceAgent::ReportAgain(TaskFlow& flow) {
 // Writes until what is on disk is what is so, for a task can change while it is being written.
 net::awaitable<absl::Status> InstanceAgent::SaveTask(std::string id) {
   const auto self = shared_from_this();
+  bool healed = false;
   while (true) {
     const auto found = tasks_.find(id);
     if (found == tasks_.end()) co_return absl::OkStatus();
@@ -254,6 +273,18 @@ net::awaitable<absl::Status> InstanceAgent::SaveTask(std::string id) {
     if (hash == found->second.saved) co_return absl::OkStatus();
     std::string name = StateFiles::TaskFile(id);
     const absl::Status written = co_await files_.Write(std::move(name), std::move(text));
+    if (!written.ok() && !healed && files_.AreGone()) {
+      healed = true;
+      const absl::Status open = files_.Open();
+      spdlog::error("{} was removed, it is made again: {}", parts_.data_dir,
+                    open.ok() ? "all goes on" : std::string(open.message()));
+      co_await SaveIdentity();
+      for (auto& [other, entry] : tasks_) {
+        entry.saved = 0;
+        Spawn(executor_, "saving again", SaveQuietly(entry.flow));
+      }
+      continue;
+    }
     if (!written.ok()) co_return written;
     const auto still = tasks_.find(id);
     if (still != tasks_.end()) still->second.saved = hash;
@@ -310,7 +341,11 @@ net::awaitable<void> InstanceAgent::CleanUp(std::string id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) co_return;
   const std::shared_ptr<TaskFlow> flow = found->second.flow;
-  co_await runtime_->Remove(flow->task().arn);
+  const absl::Status removed = co_await runtime_->Remove(flow->task().arn);
+  if (!removed.ok()) {
+    LogLeft(flow->task().arn, removed);
+    co_return;  // The next sweep tries again.
+  }
   flow->mutable_state().cleaned_up = true;
   co_await SaveQuietly(flow);
 }

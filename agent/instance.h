@@ -71,6 +71,7 @@ class InstanceAgent : public std::enable_shared_from_this<InstanceAgent> {
   std::optional<AgentExit> LoadIdentity();
   net::awaitable<std::optional<AgentExit>> LoadTasks();
   net::awaitable<void> RemoveStranger(std::string arn);
+  net::awaitable<void> TearDownAgain(std::string arn);
   void MakeRuntime();
   void MakeReporter();
   std::shared_ptr<TaskFlow> Add(TaskRecord record);

@@ -161,12 +161,13 @@ std::optional<model::NvidiaMps> DecodeShare(const Value& container, std::string_
     const std::string type = json::StringOr(requirement, "type");
     const Value* strategy = json::Find(requirement, "sharingStrategy");
     if (type != "GPU" && type != "gpu") {
-      Refuse(trouble, absl::StrFormat(strategy != nullptr
-                                          ? "container %s has a sharing strategy on a "
-                                            "resource requirement of type %s, which is not GPU"
-                                          : "container %s has a resource requirement of "
-                                            "type %s; only GPU is supported",
-                                      name, type));
+      Refuse(trouble, strategy != nullptr
+                          ? absl::StrFormat("container %s has a sharing strategy on a resource "
+                                            "requirement of type %s, which is not GPU",
+                                            name, type)
+                          : absl::StrFormat("container %s has a resource requirement of type %s; "
+                                            "only GPU is supported",
+                                            name, type));
       continue;
     }
     if (strategy == nullptr) continue;

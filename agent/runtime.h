@@ -62,10 +62,10 @@ class Runtime {
                      std::function<void(ContainerExit)> ended) = 0;
   virtual net::awaitable<model::HealthStatus> Health(std::string id) = 0;
   // Takes down what Prepare made, and kills what still runs of the task. Its ended containers stay
-  // for those who want to look at them.
-  virtual net::awaitable<void> TearDown(std::string task_arn) = 0;
-  // Removes all that is left of the task.
-  virtual net::awaitable<void> Remove(std::string task_arn) = 0;
+  // for those who want to look at them. After an error something may be left: call it again.
+  virtual net::awaitable<absl::Status> TearDown(std::string task_arn) = 0;
+  // Removes all that is left of the task. After an error something may be left: call it again.
+  virtual net::awaitable<absl::Status> Remove(std::string task_arn) = 0;
   // All containers of this instance.
   virtual net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> Find() = 0;
 };

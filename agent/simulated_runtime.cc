@@ -84,9 +84,9 @@ net::awaitable<model::HealthStatus> SimulatedRuntime::Health(std::string) {
   co_return model::HealthStatus::kHealthy;
 }
 
-net::awaitable<void> SimulatedRuntime::TearDown(std::string) { co_return; }
+net::awaitable<absl::Status> SimulatedRuntime::TearDown(std::string) { co_return absl::OkStatus(); }
 
-net::awaitable<void> SimulatedRuntime::Remove(std::string) { co_return; }
+net::awaitable<absl::Status> SimulatedRuntime::Remove(std::string) { co_return absl::OkStatus(); }
 
 net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> SimulatedRuntime::Find() {
   co_return std::move(adopted_);

@@ -28,8 +28,8 @@ class SimulatedRuntime : public Runtime, public std::enable_shared_from_this<Sim
   void Watch(std::string id, TaskPtr task, size_t container,
              std::function<void(ContainerExit)> ended) override;
   net::awaitable<model::HealthStatus> Health(std::string id) override;
-  net::awaitable<void> TearDown(std::string task_arn) override;
-  net::awaitable<void> Remove(std::string task_arn) override;
+  net::awaitable<absl::Status> TearDown(std::string task_arn) override;
+  net::awaitable<absl::Status> Remove(std::string task_arn) override;
   net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> Find() override;
 
   // Before Find: what ran when the agent ended goes on running.

@@ -1,11 +1,10 @@
 #include "agent/state_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
@@ -20,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kUnfinished[] = ".new";
+constexpr size_t kReadPieceBytes = 16 * 1024;
 
 absl::Status Failed(std::string_view what, std::string_view path, int error) {
   return absl::UnavailableError(
@@ -89,6 +89,11 @@ absl::Status StateFiles::Open() {
   return absl::OkStatus();
 }
 
+bool StateFiles::AreGone() const {
+  std::error_code ignored;
+  return !fs::exists(directory_ + "/tasks", ignored);
+}
+
 net::awaitable<absl::Status> StateFiles::WriteHere(std::string path, std::string text) {
   co_return Replace(path, text, settings_.sync);
 }
@@ -110,9 +115,22 @@ net::awaitable<absl::Status> StateFiles::Remove(std::string name) {
                                    net::use_awaitable);
 }
 
-std::string StateFiles::Read(const std::string& name) const {
-  std::ifstream file(directory_ + "/" + name, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+absl::StatusOr<std::string> StateFiles::Read(const std::string& name) const {
+  const std::string path = directory_ + "/" + name;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) return std::string();
+  if (file < 0) return Failed("open", path, errno);
+  std::string text;
+  std::array<char, kReadPieceBytes> piece;
+  while (true) {
+    const ssize_t n = ::read(file, piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    const int error = n < 0 ? errno : 0;
+    if (n <= 0) ::close(file);
+    if (n < 0) return Failed("read", path, error);
+    if (n == 0) return text;
+    text.append(piece.data(), static_cast<size_t>(n));
+  }
 }
 
 std::vector<std::string> StateFiles::TaskFiles() const {

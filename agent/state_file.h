@@ -14,6 +14,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/net.h"
 
 namespace berth::agent {
@@ -29,13 +30,15 @@ class StateFiles {
 
   // Makes the directories. Errors name the path.
   absl::Status Open();
+  // Somebody has removed the directories; nothing can be written until they are made again.
+  bool AreGone() const;
 
   // Writes one after the other, in order of call.
   net::awaitable<absl::Status> Write(std::string name, std::string text);
   net::awaitable<absl::Status> Remove(std::string name);
 
   // Nothing when there is no such file.
-  std::string Read(const std::string& name) const;
+  absl::StatusOr<std::string> Read(const std::string& name) const;
   // Names under `directory`/tasks, as Write takes them. Leftovers of broken writes are removed.
   std::vector<std::string> TaskFiles() const;
   void SetAside(const std::string& name, const std::string& why) const;

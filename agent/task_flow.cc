@@ -267,9 +267,30 @@ net::awaitable<void> TaskFlow::CheckHealth(size_t i) {
 
 net::awaitable<void> TaskFlow::TearDown() {
   const auto self = shared_from_this();
-  co_await runtime_->TearDown(task_->arn);
+  absl::Duration retry = settings_.stop_retry;
+  while (true) {
+    const absl::Status done = co_await runtime_->TearDown(task_->arn);
+    if (done.ok()) break;
+    spdlog::error("task {}: not all of it is taken down, will be tried again in {}: {}", task_->id,
+                  absl::FormatDuration(retry), MessageOf(done));
+    // Only what may use the task's resources holds up its end.
+    if (!torn_down_ && !MayStillRun()) {
+      torn_down_ = true;
+      Step();
+    }
+    co_await Sleep(retry);
+    retry = std::min(2 * retry, settings_.tear_down_retry_max);
+  }
+  if (torn_down_) co_return;
   torn_down_ = true;
   Step();
+}
+
+// A container whose start failed may run all the same, when only Docker's answer was lost.
+bool TaskFlow::MayStillRun() const {
+  return std::any_of(state_.containers.begin(), state_.containers.end(), [](const auto& c) {
+    return !c.runtime_id.empty() && !c.has_run && !c.reason.empty();
+  });
 }
 
 void AdoptContainers(const TaskPayload& task, const std::vector<FoundContainer>& found,

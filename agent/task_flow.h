@@ -27,6 +27,7 @@ class TaskFlow : public std::enable_shared_from_this<TaskFlow> {
     absl::Duration stop_timeout = absl::Seconds(30);
     absl::Duration health_interval = absl::Seconds(1);  // while somebody waits for it
     absl::Duration stop_retry = absl::Seconds(5);       // after a stop that failed
+    absl::Duration tear_down_retry_max = absl::Minutes(1);
     bool quiet = false;  // the ordinary course of a task is logged for debugging only
   };
 
@@ -62,6 +63,7 @@ class TaskFlow : public std::enable_shared_from_this<TaskFlow> {
   net::awaitable<void> Stop(size_t i);
   net::awaitable<void> CheckHealth(size_t i);
   net::awaitable<void> TearDown();
+  bool MayStillRun() const;
   net::awaitable<void> Wake(absl::Time time);
 
   net::any_io_executor executor_;

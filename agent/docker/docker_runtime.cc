@@ -72,6 +72,11 @@ ContainerExit ExitOf(const DockerContainer& container) {
   return exit;
 }
 
+absl::Status About(const std::string& what, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(what, ": ", std::string(status.message())));
+}
+
 std::string LabelOf(const std::map<std::string, std::string>& labels, const char* name) {
   const auto found = labels.find(name);
   return found == labels.end() ? std::string() : found->second;
@@ -163,7 +168,9 @@ net::awaitable<absl::Status> DockerRuntime::EnsurePauseImage() {
 }
 
 net::awaitable<absl::StatusOr<std::string>> DockerRuntime::TaskNetwork(TaskPtr task) {
-  const std::string name = absl::StrCat("berth-", task->id);
+  // A name of its own for each: after a crash Docker may still be making one that nobody waits for,
+  // and two of one name would be ambiguous. Both go with the task, by their labels.
+  const std::string name = absl::StrCat("berth-", task->id, "-", Suffix());
   std::vector<Subnet> refused;
   for (int attempt = 0; attempt < kSubnetAttemptsMax; ++attempt) {
     const absl::StatusOr<std::vector<DockerNetwork>> networks = co_await docker_->ListNetworks({});
@@ -173,7 +180,8 @@ net::awaitable<absl::StatusOr<std::string>> DockerRuntime::TaskNetwork(TaskPtr t
     std::vector<Subnet> taken = refused;
     taken.insert(taken.end(), choosing_.begin(), choosing_.end());
     for (const DockerNetwork& network : *networks) {
-      if (network.name == name && LabelOf(network.labels, label::kInstance) == settings_.instance) {
+      if (LabelOf(network.labels, label::kTaskArn) == task->arn &&
+          LabelOf(network.labels, label::kInstance) == settings_.instance) {
         co_return network.id;  // Made before a restart.
       }
       for (const std::string& text : network.subnets) {
@@ -316,70 +324,70 @@ net::awaitable<model::HealthStatus> DockerRuntime::Health(std::string id) {
   co_return container->health.value_or(model::HealthStatus::kUnknown);
 }
 
-net::awaitable<std::vector<DockerContainer>> DockerRuntime::ContainersOf(std::string task_arn) {
-  std::vector<DockerContainer> containers;
+net::awaitable<absl::StatusOr<std::vector<DockerContainer>>> DockerRuntime::ContainersOf(
+    std::string task_arn) {
   const absl::StatusOr<std::vector<std::string>> ids =
       co_await docker_->ListContainers(Labels(task_arn));
-  if (!ids.ok()) {
-    spdlog::error("the containers of {} cannot be listed: {}", task_arn,
-                  std::string(ids.status().message()));
-    co_return containers;
-  }
+  if (!ids.ok()) co_return About("its containers cannot be listed", ids.status());
+  std::vector<DockerContainer> containers;
   for (const std::string& id : *ids) {
     absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
-    if (container.ok()) containers.push_back(*std::move(container));
+    if (absl::IsNotFound(container.status())) continue;
+    if (!container.ok()) co_return About("container " + id, container.status());
+    containers.push_back(*std::move(container));
   }
   co_return containers;
 }
 
-net::awaitable<void> DockerRuntime::RemoveNetworksOf(std::string task_arn) {
+net::awaitable<absl::Status> DockerRuntime::RemoveNetworksOf(std::string task_arn) {
   const absl::StatusOr<std::vector<DockerNetwork>> networks =
       co_await docker_->ListNetworks(Labels(task_arn));
-  if (!networks.ok()) {
-    spdlog::error("the networks of {} cannot be listed: {}", task_arn,
-                  std::string(networks.status().message()));
-    co_return;
-  }
+  if (!networks.ok()) co_return About("its networks cannot be listed", networks.status());
+  absl::Status all = absl::OkStatus();
   for (const DockerNetwork& network : *networks) {
     const absl::Status removed = co_await docker_->RemoveNetwork(network.id);
-    if (!removed.ok()) {
-      spdlog::error("network {} cannot be removed: {}", network.name,
-                    std::string(removed.message()));
-    }
+    all.Update(About("network " + network.name + " cannot be removed", removed));
   }
+  co_return all;
 }
 
-net::awaitable<void> DockerRuntime::TearDown(std::string task_arn) {
+net::awaitable<absl::Status> DockerRuntime::TearDown(std::string task_arn) {
   const auto self = shared_from_this();
-  bool had_pause = pause_of_.erase(task_arn) > 0;
-  const std::vector<DockerContainer> containers = co_await ContainersOf(task_arn);
-  for (const DockerContainer& container : containers) {
+  const absl::StatusOr<std::vector<DockerContainer>> containers = co_await ContainersOf(task_arn);
+  if (!containers.ok()) co_return containers.status();
+  absl::Status all = absl::OkStatus();
+  for (const DockerContainer& container : *containers) {
     absl::Status done = absl::OkStatus();
     if (LabelOf(container.labels, label::kRole) == label::kPauseRole) {
-      had_pause = true;
+      // Until all is done, as the next attempt may not find the pause container any more.
+      pause_of_.emplace(task_arn, container.id);
       done = co_await docker_->RemoveContainer(container.id);
     } else if (container.state == DockerState::kRunning) {
       done = co_await docker_->KillContainer(container.id);
     }
-    if (!done.ok()) {
-      spdlog::error("container {}: {}", container.name, std::string(done.message()));
-    }
+    all.Update(About("container " + container.name, done));
   }
-  if (had_pause) co_await RemoveNetworksOf(task_arn);
+  if (pause_of_.contains(task_arn)) {
+    const absl::Status removed = co_await RemoveNetworksOf(task_arn);
+    all.Update(removed);
+  }
+  if (all.ok()) pause_of_.erase(task_arn);
+  co_return all;
 }
 
-net::awaitable<void> DockerRuntime::Remove(std::string task_arn) {
+net::awaitable<absl::Status> DockerRuntime::Remove(std::string task_arn) {
   const auto self = shared_from_this();
-  pause_of_.erase(task_arn);
-  const std::vector<DockerContainer> containers = co_await ContainersOf(task_arn);
-  for (const DockerContainer& container : containers) {
+  const absl::StatusOr<std::vector<DockerContainer>> containers = co_await ContainersOf(task_arn);
+  if (!containers.ok()) co_return containers.status();
+  absl::Status all = absl::OkStatus();
+  for (const DockerContainer& container : *containers) {
     const absl::Status removed = co_await docker_->RemoveContainer(container.id);
-    if (!removed.ok()) {
-      spdlog::error("container {} cannot be removed: {}", container.name,
-                    std::string(removed.message()));
-    }
+    all.Update(About("container " + container.name + " cannot be removed", removed));
   }
-  co_await RemoveNetworksOf(task_arn);
+  const absl::Status networks = co_await RemoveNetworksOf(task_arn);
+  all.Update(networks);
+  if (all.ok()) pause_of_.erase(task_arn);
+  co_return all;
 }
 
 net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> DockerRuntime::Find() {
@@ -410,6 +418,7 @@ net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> DockerRuntime::Find(
   for (const DockerNetwork& network : *networks) {
     FoundContainer found;
     found.task_arn = LabelOf(network.labels, label::kTaskArn);
+    pause_of_.emplace(found.task_arn, "");  // So that TearDown looks for it.
     all.push_back(std::move(found));
   }
   co_return all;

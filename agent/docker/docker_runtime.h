@@ -40,8 +40,8 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   void Watch(std::string id, TaskPtr task, size_t container,
              std::function<void(ContainerExit)> ended) override;
   net::awaitable<model::HealthStatus> Health(std::string id) override;
-  net::awaitable<void> TearDown(std::string task_arn) override;
-  net::awaitable<void> Remove(std::string task_arn) override;
+  net::awaitable<absl::Status> TearDown(std::string task_arn) override;
+  net::awaitable<absl::Status> Remove(std::string task_arn) override;
   net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> Find() override;
 
  private:
@@ -51,8 +51,8 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::awaitable<absl::StatusOr<std::string>> TaskNetwork(TaskPtr task);
   net::awaitable<absl::StatusOr<std::string>> PauseContainer(TaskPtr task, std::string network);
   net::awaitable<void> WatchUntilEnd(std::string id, std::function<void(ContainerExit)> ended);
-  net::awaitable<std::vector<DockerContainer>> ContainersOf(std::string task_arn);
-  net::awaitable<void> RemoveNetworksOf(std::string task_arn);
+  net::awaitable<absl::StatusOr<std::vector<DockerContainer>>> ContainersOf(std::string task_arn);
+  net::awaitable<absl::Status> RemoveNetworksOf(std::string task_arn);
   ContainerContext Context(const std::string& pause) const;
   std::vector<std::string> Labels(const std::string& task_arn) const;
   std::string Suffix();

@@ -357,6 +357,44 @@ TEST_CASE("when the range of task networks is used up, the next task says so", "
   CHECK(host.Reaches("t3", "RUNNING"));
 }
 
+TEST_CASE("a network that has the name of a task already does not keep it from running",
+          "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+  // Such as one that Docker was still making when the agent was killed.
+  OutputOf(
+      "docker network create --subnet 10.215.0.0/28 --label "
+      "com.amazonaws.ecs.task-definition-family=" +
+      std::string(kFamily) + " berth-t1");
+
+  host.Run("t1", Sh("a", "sleep 100"), ",\"networkMode\":\"awsvpc\"");
+
+  CHECK(host.Reaches("t1", "RUNNING"));
+}
+
+TEST_CASE("a task's network that cannot be removed at first goes later", "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+  host.Run("t1", Sh("a", "sleep 100"), ",\"networkMode\":\"awsvpc\"");
+  REQUIRE(host.Reaches("t1", "RUNNING"));
+  const std::string network =
+      OutputOf("docker network ls -q --filter label=com.amazonaws.ecs.task-arn=" + TaskArn("t1"));
+  REQUIRE_FALSE(network.empty());
+  const std::string guest = OutputOf(
+      "docker run -d --label com.amazonaws.ecs.task-definition-family=" + std::string(kFamily) +
+      " --network " + network + " " + kImage + " /bin/busybox sleep 100");
+
+  host.StopTask("t1");
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(OutputOf("docker network ls -q --filter id=" + network) == network);
+  OutputOf("docker rm -f " + guest);
+  CHECK(host.server.Eventually(
+      [&] { return OutputOf("docker network ls -q --filter id=" + network).empty(); }));
+}
+
 TEST_CASE("tasks in network mode host and none run", "[agent][docker]") {
   if (!Ready()) return;
   Host host;

@@ -83,6 +83,19 @@ TEST_CASE("the registration says what the machine has", "[agent]") {
   CHECK(json::StringOr(document["tags"][0], "key") == "k");
 }
 
+TEST_CASE("a reservation that leaves no memory for tasks is refused", "[agent]") {
+  FakeServer server;
+  AgentUnderTest agent(server);
+  agent.settings.reserved_memory_mib = 1'000'000'000;
+
+  agent.Start();
+  const AgentExit exit = agent.WaitForExit();
+
+  CHECK(exit.code == 5);
+  CHECK_THAT(exit.reason, Catch::Contains("1000000000 MiB are reserved"));
+  CHECK(server.Calls("").empty());
+}
+
 TEST_CASE("an instance without GPUs offers no sharing", "[agent]") {
   FakeServer server;
   AgentUnderTest agent(server);

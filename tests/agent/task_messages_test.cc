@@ -1,5 +1,6 @@
 // What the agent does with tasks it is sent, without containers: agent-protocol.md 2.5 to 2.9,
 // checklist 22 to 33, 38 to 41.
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -105,6 +106,35 @@ TEST_CASE("a task that ends by itself is STOPPED with its exit code and no reaso
   const Report last = ReportsOf(server, "t1").back();
   CHECK(last.reason.empty());
   CHECK_THAT(last.body, Catch::Contains("\"exitCode\":7") && Catch::Contains("executionStoppedAt"));
+}
+
+TEST_CASE("a data directory that was removed is made again, and tasks go on", "[agent]") {
+  FakeServer server;
+  AgentUnderTest agent(server);
+  Connect(server, agent);
+  server.Send("PayloadMessage", Payload("m0", "t0", "RUNNING", OneContainer()));
+  REQUIRE(Reaches(server, "t0", "RUNNING"));
+  REQUIRE(
+      server.Eventually([&] { return agent.OnDisk("t0", "\"reported\":\"RUNNING\",\"reached"); }));
+  std::filesystem::remove_all(agent.directory.path());
+
+  server.Send("PayloadMessage", Payload("m1", "t1", "RUNNING", OneContainer()));
+
+  REQUIRE(Reaches(server, "t1", "RUNNING"));
+  CHECK(agent.OnDisk("t1", TaskArn("t1")));
+  CHECK(server.Eventually([&] { return agent.OnDisk("t0", TaskArn("t0")); }));
+  CHECK(std::filesystem::exists(agent.directory.path() + "/instance.json"));
+}
+
+TEST_CASE("a record that cannot be read does not keep the agent from starting", "[agent]") {
+  FakeServer server;
+  AgentUnderTest agent(server);
+  const std::string record = agent.directory.path() + "/tasks/t1.json";
+  std::filesystem::create_directories(record);
+
+  Connect(server, agent);
+
+  CHECK(std::filesystem::exists(record + ".corrupt"));
 }
 
 TEST_CASE("a stop is acknowledged and carried out", "[agent]") {
@@ -456,6 +486,7 @@ TEST_CASE("a task that cannot be saved is not run", "[agent]") {
   AgentUnderTest agent(server);
   Connect(server, agent);
   std::filesystem::remove_all(agent.directory.path() + "/tasks");
+  std::ofstream(agent.directory.path() + "/tasks") << "a file in the folder's place";
 
   server.Send("PayloadMessage", Payload("m1", "t1", "RUNNING", OneContainer()));
 
