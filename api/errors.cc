@@ -14,6 +14,9 @@ namespace {
 
 constexpr char kApiErrorPayload[] = "berth.api/error";
 constexpr char kClusterPayload[] = "berth.api/cluster";
+// Messages quote what the caller sent, which may be a megabyte.
+constexpr size_t kMessageBytesMax = 2048;
+constexpr char kCutMark[] = "... (cut)";
 
 // 400: the caller's fault; 500: ours; 503: ours, and the same call may work in a moment. Clients
 // repeat calls that got a 5xx or a ThrottlingException, and no others.
@@ -72,6 +75,14 @@ AwsError Find(const absl::Status& error) {
   return Find(static_cast<ApiError>(std::stoi(std::string(*payload))));
 }
 
+// Whole up to the limit; beyond it cut between two characters.
+std::string Shortened(std::string_view message) {
+  if (message.size() <= kMessageBytesMax) return std::string(message);
+  size_t end = kMessageBytesMax - (sizeof kCutMark - 1);
+  while ((static_cast<unsigned char>(message[end]) & 0xC0) == 0x80) --end;
+  return std::string(message.substr(0, end)) + kCutMark;
+}
+
 }  // namespace
 
 absl::Status MakeApiError(ApiError error, std::string_view message) {
@@ -95,7 +106,8 @@ ApiResponse ErrorResponse(const absl::Status& error, const model::ArnScope& scop
   JsonWriter writer;
   writer.BeginObject();
   writer.String("__type", aws.type);
-  writer.String("message", std::string(error.message()));
+  const absl::string_view message = error.message();
+  writer.String("message", Shortened({message.data(), message.size()}));
   const std::vector<model::TaskId> tasks = model::ConflictingTasks(error);
   const absl::optional<absl::Cord> cluster = error.GetPayload(kClusterPayload);
   if (!tasks.empty() && cluster) {

@@ -52,6 +52,24 @@ std::optional<std::string> UnknownWord(JsonView value, const std::string& path) 
   return absl::StrFormat("%s is '%s': it should be one of %s", path, word, allowed);
 }
 
+bool HasZero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+std::string ZeroIn(std::string_view what) {
+  return absl::StrFormat("%s has a zero character (U+0000); leave it out", what);
+}
+
+std::optional<std::string> ZeroCharacter(JsonView value, const std::string& path) {
+  const Kind kind = value.shape().kind;
+  if (kind == Kind::kString || kind == Kind::kBlob) {
+    if (HasZero(value.AsString())) return ZeroIn(path);
+  } else if (kind == Kind::kMap) {
+    for (int i = 0; i < value.size(); ++i) {
+      if (HasZero(value.NameAt(i))) return ZeroIn("a name in " + path);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> FindMissingMember(JsonView value) {
@@ -60,6 +78,10 @@ std::optional<std::string> FindMissingMember(JsonView value) {
 
 std::optional<std::string> FindUnknownWord(JsonView value) {
   return FirstOf(value, "", UnknownWord);
+}
+
+std::optional<std::string> FindZeroCharacter(JsonView value) {
+  return FirstOf(value, "", ZeroCharacter);
 }
 
 }  // namespace berth::api

@@ -89,7 +89,7 @@ absl::Status TaskDefinitionInactive() { return InvalidParameter("TaskDefinition 
 absl::Status TaskNotFound() { return InvalidParameter("The referenced task was not found."); }
 
 absl::Status InstanceNotFound(std::string_view what) {
-  return ClientError(absl::StrFormat("Referenced container instance %s not found.", what));
+  return InvalidParameter(absl::StrFormat("Referenced container instance %s not found.", what));
 }
 
 absl::Status NoContainerInstances() {

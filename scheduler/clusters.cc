@@ -13,7 +13,9 @@ constexpr char kEmptyDocument[] = "{}";
 // A bare CreateCluster asks for no more than that the cluster be there: agents send it at every
 // start.
 bool AsksForTheSame(const CreateCluster& command, const model::Cluster& cluster) {
-  if (command.document == kEmptyDocument && command.tags.empty()) return true;
+  const bool bare =
+      command.document == kEmptyDocument && command.tags.empty() && !command.has_settings;
+  if (bare) return true;
   return command.document == cluster.document && command.tags == cluster.tags;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/arn.h"
 #include "model/cluster.h"
@@ -45,6 +46,7 @@ struct CreateCluster {
   model::ClusterName name = {};
   std::string document = "{}";
   model::Tags tags = {};
+  bool has_settings = false;  // given, if only as the defaults, of which `document` says nothing
 };
 
 struct DescribeClusters {
@@ -160,6 +162,9 @@ struct RunTask {
   };
   model::ClusterName cluster = {};
   model::DefinitionRef definition = {};
+  // What the caller found wrong with arguments that are looked at after the cluster, the definition
+  // and the count (ecs-api.md 7.1).
+  absl::Status later_refusal = {};
   int64_t count = 1;
   std::optional<model::LaunchType> launch_type = std::nullopt;
   std::string group = {};

@@ -30,6 +30,7 @@ constexpr size_t kReservedPortsMax = 100;
 // The official agent sends about sixty.
 constexpr size_t kAttributesMax = 500;
 constexpr size_t kGpusMax = 1024;
+constexpr size_t kGpuIdLengthMax = 256;
 constexpr char kReplacedReason[] =
     "Container instance replaced by a new registration of the same machine.";
 // What an agent says about its machine at every registration. All other attributes are the
@@ -53,6 +54,11 @@ absl::Status CheckGpus(const std::vector<model::Gpu>& gpus) {
   absl::btree_set<std::string> ids;
   for (const model::Gpu& gpu : gpus) {
     if (gpu.id.empty()) return model::InvalidParameter("a GPU in platformDevices has no id");
+    if (gpu.id.value.size() > kGpuIdLengthMax) {
+      return model::InvalidParameter(
+          absl::StrFormat("the id of a GPU has %d characters; at most %d are allowed",
+                          gpu.id.value.size(), kGpuIdLengthMax));
+    }
     if (!ids.insert(gpu.id.value).second) {
       return model::InvalidParameter(absl::StrFormat("GPU %s is registered twice", gpu.id.value));
     }

@@ -155,6 +155,7 @@ absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& comma
     return model::TaskDefinitionInactive();
   }
   if (absl::Status status = CheckArguments(command); !status.ok()) return status;
+  if (!command.later_refusal.ok()) return command.later_refusal;
 
   plan.launch_type = command.launch_type.value_or(LaunchType::kEc2);
   absl::Status status = CheckLaunchType(*plan.definition, plan.launch_type, command);

@@ -52,6 +52,10 @@ absl::Status CheckSettings(const std::vector<ClusterSettingArgument>& settings) 
                           setting.value));
     }
   }
+  // There is only one name.
+  if (settings.size() > 1) {
+    return model::InvalidParameter("settings has containerInsights twice: it should be there once");
+  }
   return absl::OkStatus();
 }
 
@@ -78,12 +82,16 @@ net::awaitable<Answer> CreateCluster(Call call) {
   if (const auto unknown = FindUnknownWord(call.body.root())) {
     co_return model::InvalidParameter(*unknown);
   }
+  if (const auto zero = FindZeroCharacter(call.body.root())) {
+    co_return model::InvalidParameter(*zero);
+  }
   absl::StatusOr<model::Tags> tags = ParseTags(request.tags);
   if (!tags.ok()) co_return tags.status();
 
   scheduler::CreateCluster command{.name = *std::move(name),
                                    .document = MakeClusterDocument(call.body.root()),
-                                   .tags = *std::move(tags)};
+                                   .tags = *std::move(tags),
+                                   .has_settings = !request.settings.empty()};
   absl::StatusOr<scheduler::ClusterSnapshot> cluster =
       co_await call.context.loop.Submit(std::move(command));
   if (!cluster.ok()) co_return cluster.status();

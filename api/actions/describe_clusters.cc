@@ -4,8 +4,10 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/cluster.h"
 #include "api/shapes/common.h"
+#include "model/errors.h"
 #include "scheduler/commands.h"
 
 namespace berth::api {
@@ -44,6 +46,9 @@ net::awaitable<Answer> DescribeClusters(Call call) {
       ParseClusters(call.scope(), request.clusters);
   if (!names.ok()) co_return names.status();
 
+  if (const auto unknown = FindUnknownWord(call.body.root())) {
+    co_return model::InvalidParameter(*unknown);
+  }
   scheduler::DescribeClusters command{.names = *std::move(names)};
   auto reply = co_await call.context.loop.Submit(std::move(command));
   if (!reply.ok()) co_return reply.status();

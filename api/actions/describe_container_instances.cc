@@ -6,8 +6,10 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/common.h"
 #include "api/shapes/container_instance.h"
+#include "model/errors.h"
 #include "scheduler/commands.h"
 
 namespace berth::api {
@@ -29,6 +31,9 @@ net::awaitable<Answer> DescribeContainerInstances(Call call) {
   absl::StatusOr<model::ClusterName> cluster = ClusterArgument(call.scope(), request.cluster);
   if (!cluster.ok()) co_return cluster.status();
 
+  if (const auto unknown = FindUnknownWord(call.body.root())) {
+    co_return model::InvalidParameter(*unknown);
+  }
   scheduler::DescribeContainerInstances command{.cluster = *cluster};
   for (const std::string& text : request.instances) {
     absl::StatusOr<model::InstanceId> id = model::ParseInstance(call.scope(), *cluster, text);

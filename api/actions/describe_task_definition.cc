@@ -4,6 +4,7 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/common.h"
 #include "api/shapes/task_definition.h"
 #include "model/errors.h"
@@ -30,6 +31,9 @@ net::awaitable<Answer> DescribeTaskDefinition(Call call) {
       model::ParseDefinition(call.scope(), request.definition);
   if (!reference.ok()) co_return reference.status();
 
+  if (const auto unknown = FindUnknownWord(call.body.root())) {
+    co_return model::InvalidParameter(*unknown);
+  }
   scheduler::DescribeTaskDefinition command{.definition = *std::move(reference)};
   absl::StatusOr<scheduler::DefinitionRecord> definition =
       co_await call.context.loop.Submit(std::move(command));

@@ -4,8 +4,10 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/common.h"
 #include "api/shapes/task.h"
+#include "model/errors.h"
 #include "scheduler/commands.h"
 
 namespace berth::api {
@@ -27,6 +29,9 @@ net::awaitable<Answer> DescribeTasks(Call call) {
   absl::StatusOr<model::ClusterName> cluster = ClusterArgument(call.scope(), request.cluster);
   if (!cluster.ok()) co_return cluster.status();
 
+  if (const auto unknown = FindUnknownWord(call.body.root())) {
+    co_return model::InvalidParameter(*unknown);
+  }
   scheduler::DescribeTasks command{.cluster = *cluster};
   for (const std::string& text : request.tasks) {
     absl::StatusOr<model::TaskId> id = model::ParseTask(call.scope(), *cluster, text);

@@ -6,6 +6,7 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/container_instance.h"
 #include "api/shapes/registration.h"
 #include "model/errors.h"
@@ -54,12 +55,20 @@ namespace {
 
 constexpr size_t kClientTokenLengthMax = 128;
 constexpr size_t kAttributeLengthMax = 256;
+constexpr size_t kVersionLengthMax = 256;
 // Understands task manifests: every agent of flesh and blood says so.
 constexpr std::string_view kAgentCapability = "ecs.capability.full-sync";
 
 absl::Status CheckLengths(const RegisterContainerInstanceRequest& request) {
   if (request.client_token.size() > kClientTokenLengthMax) {
     return model::InvalidParameter("clientToken is longer than 128 characters");
+  }
+  const model::VersionInfo& version = request.version_info;
+  for (const std::string* text :
+       {&version.agent_version, &version.agent_hash, &version.docker_version}) {
+    if (text->size() > kVersionLengthMax) {
+      return model::InvalidParameter("a member of versionInfo is longer than 256 bytes");
+    }
   }
   for (const model::Attribute& attribute : request.attributes) {
     if (attribute.name.empty()) return model::InvalidParameter("an attribute has no name");
@@ -117,6 +126,9 @@ absl::StatusOr<scheduler::RegisterContainerInstance> MakeCommand(
 
 net::awaitable<Answer> RegisterContainerInstance(Call call) {
   auto request = Decode<RegisterContainerInstanceRequest>(call.body.root());
+  if (const auto zero = FindZeroCharacter(call.body.root())) {
+    co_return model::InvalidParameter(*zero);
+  }
   absl::StatusOr<scheduler::RegisterContainerInstance> command =
       MakeCommand(std::move(request), call.context.settings);
   if (!command.ok()) co_return command.status();

@@ -32,6 +32,7 @@ namespace {
 absl::Status CheckDefinition(JsonView body, const model::TaskSpec& spec) {
   absl::Status valid = model::ValidateTaskSpec(spec);
   if (!valid.ok()) return valid;
+  if (const auto zero = FindZeroCharacter(body)) return model::ClientError(*zero);
   if (const auto missing = FindMissingMember(body)) return model::ClientError(*missing);
   if (const auto unknown = FindUnknownWord(body)) return model::ClientError(*unknown);
   return absl::OkStatus();

@@ -67,13 +67,13 @@ absl::StatusOr<scheduler::RunTask> MakeCommand(const RunTaskRequest& request, Js
       model::ParseDefinition(scope, request.definition);
   if (!definition.ok()) return definition.status();
   absl::Status checked = CheckLaunchArguments(body);
-  if (!checked.ok()) return checked;
   absl::StatusOr<model::Tags> tags = ParseTags(request.tags);
-  if (!tags.ok()) return tags.status();
+  if (checked.ok() && !tags.ok()) checked = tags.status();
 
   scheduler::RunTask command{
       .cluster = *std::move(cluster),
       .definition = *std::move(definition),
+      .later_refusal = std::move(checked),
       .count = request.count,
       .group = request.group,
       .started_by = request.started_by,
@@ -82,7 +82,7 @@ absl::StatusOr<scheduler::RunTask> MakeCommand(const RunTaskRequest& request, Js
       // Equal requests have equal fingerprints, however they are written.
       .fingerprint = Sha256Hex(ToCanonicalJson(body, {"clientToken"})),
       .platform_version = request.platform_version,
-      .tags = *std::move(tags),
+      .tags = tags.ok() ? *std::move(tags) : model::Tags{},
       .propagate_definition_tags = request.propagate_tags == "TASK_DEFINITION",
       .enable_managed_tags = request.enable_managed_tags,
       .enable_execute_command = request.enable_execute_command};

@@ -5,6 +5,7 @@
 #include "api/arguments.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"
+#include "api/shape_checks.h"
 #include "api/shapes/task.h"
 #include "model/errors.h"
 #include "scheduler/commands.h"
@@ -30,6 +31,9 @@ net::awaitable<Answer> StopTask(Call call) {
   if (request.task.empty()) co_return model::InvalidParameter("Task can not be blank.");
   absl::StatusOr<model::TaskId> task = model::ParseTask(call.scope(), *cluster, request.task);
   if (!task.ok()) co_return task.status();
+  if (const auto zero = FindZeroCharacter(call.body.root())) {
+    co_return model::InvalidParameter(*zero);
+  }
 
   scheduler::StopTask command{.cluster = *std::move(cluster),
                               .task = *std::move(task),

@@ -10,6 +10,7 @@ namespace berth::api {
 namespace {
 
 constexpr size_t kIdentityDocumentBytesMax = 16 * 1024;
+constexpr size_t kIdentityValueBytesMax = 256;  // as of attributes, which they become
 
 struct Wanted {
   const char* name;
@@ -45,8 +46,14 @@ absl::StatusOr<IdentityDocument> ParseIdentityDocument(std::string_view text) {
     if (!member->value.IsString()) {
       return Malformed(absl::StrFormat("has a member %s that is not a string", wanted.name));
     }
-    identity.*wanted.field =
-        std::string(member->value.GetString(), member->value.GetStringLength());
+    std::string& field = identity.*wanted.field;
+    field.assign(member->value.GetString(), member->value.GetStringLength());
+    if (field.size() > kIdentityValueBytesMax || field.find('\0') != std::string::npos) {
+      return Malformed(
+          absl::StrFormat("has a member %s that is longer than %d bytes or has a zero "
+                          "character",
+                          wanted.name, kIdentityValueBytesMax));
+    }
   }
   return identity;
 }

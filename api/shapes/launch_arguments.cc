@@ -21,6 +21,10 @@ constexpr std::string_view kLaterMembers[] = {"capacityProviderStrategy", "place
 constexpr std::string_view kLaterOverrides[] = {"inferenceAcceleratorOverrides",
                                                 "ephemeralStorage"};
 
+// ecs-api.md 2.3.
+constexpr int kSubnetsMax = 16;
+constexpr int kSecurityGroupsMax = 5;
+
 bool IsGiven(JsonView body, std::string_view name) {
   const JsonView member = body.Find(name);
   return member && member.size() > 0;
@@ -56,6 +60,22 @@ absl::Status CheckNothingLater(JsonView body) {
   return absl::OkStatus();
 }
 
+absl::Status CheckItems(JsonView structure, std::string_view name, int max) {
+  const JsonView list = structure.Find(name);
+  if (!list || list.size() <= max) return absl::OkStatus();
+  return InvalidParameter(absl::StrFormat("%s can have at most %d items.", name, max));
+}
+
+absl::Status CheckNetworkSizes(JsonView body) {
+  const JsonView network = body.Find("networkConfiguration");
+  if (!network) return absl::OkStatus();
+  const JsonView awsvpc = network.Find("awsvpcConfiguration");
+  if (!awsvpc) return absl::OkStatus();
+  absl::Status checked = CheckItems(awsvpc, "subnets", kSubnetsMax);
+  if (!checked.ok()) return checked;
+  return CheckItems(awsvpc, "securityGroups", kSecurityGroupsMax);
+}
+
 }  // namespace
 
 absl::Status CheckLaunchArguments(JsonView body) {
@@ -69,7 +89,10 @@ absl::Status CheckLaunchArguments(JsonView body) {
         "propagateTags is SERVICE: for a task without a service it should be TASK_DEFINITION or "
         "NONE");
   }
+  if (const auto zero = FindZeroCharacter(body)) return InvalidParameter(*zero);
   if (const auto unknown = FindUnknownWord(body)) return InvalidParameter(*unknown);
+  checked = CheckNetworkSizes(body);
+  if (!checked.ok()) return checked;
   if (const JsonView overrides = body.Find("overrides")) {
     if (const auto missing = FindMissingMember(overrides)) {
       return InvalidParameter(absl::StrFormat("overrides.%s", *missing));

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/api/agent_peer.h"
+#include "tests/api/scripted_store.h"
 #include "tests/api/server_fixture.h"
 
 namespace berth::api {
@@ -254,6 +255,36 @@ TEST_CASE("an instance whose connection is lost is not connected", "[channel]") 
   CHECK(Eventually([&] { return !f.AgentConnected(f.instance); }));
   auto again = AgentPeer::Of(f.port(), f.instance);
   CHECK(Eventually([&] { return f.AgentConnected(f.instance); }));
+}
+
+TEST_CASE("an agent that is lost while the store fails is known as lost, and has to wait",
+          "[channel]") {
+  ServerLimits limits;
+  limits.channel.retry_delay = absl::Milliseconds(2);
+  limits.loop.store_retry_first = absl::Milliseconds(1);
+  limits.loop.store_retry_max = absl::Milliseconds(5);
+  ScriptedStore store;
+  ServerFixture f(limits);
+  f.Start(store);
+  const std::string instance = f.RegisterInstance();
+  auto agent = AgentPeer::Of(f.port(), instance);
+  REQUIRE(f.AgentConnected(instance));
+  store.FailWith("disk full");
+  RawClient writer(f.port());
+  writer.Send(Call("CreateCluster", R"({"clusterName":"c"})"));
+  store.AwaitAttempts(store.attempts() + 2);
+
+  agent->Vanish();
+  AgentPeer too_early;
+  CHECK(too_early.Connect(f.port(), "containerInstanceArn=" + instance) == 503);
+  CHECK(too_early.refusal().find("disk full") != std::string::npos);
+  CHECK(Eventually([&] { return !f.AgentConnected(instance); }));
+
+  store.FailWith("");
+  REQUIRE(writer.Receive().status == 200);
+  auto again = AgentPeer::Of(f.port(), instance);
+  CHECK(f.AgentConnected(instance));
+  f.server.reset();
 }
 
 TEST_CASE("an agent that misses two heartbeats is closed, one that answers is not", "[channel]") {

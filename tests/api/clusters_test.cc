@@ -41,6 +41,23 @@ TEST_CASE("making a cluster again needs the same arguments, however they are wri
   CHECK(
       api.Ask("CreateCluster", R"({"settings":[{"name":"containerInsights","value":"disabled"}]})")
           .status == 200);
+  // The default, but not what the cluster was made with.
+  CHECK_THAT(
+      api.Refusal(
+          "CreateCluster",
+          R"({"clusterName":"c","settings":[{"name":"containerInsights","value":"disabled"}]})"),
+      Catch::Contains("Arguments on this idempotent request are inconsistent"));
+}
+
+TEST_CASE("an error does not give back a megabyte", "[api]") {
+  ApiFixture api;
+
+  const std::string refusal =
+      api.Refusal("ListTasks", R"({"cluster":"!)" + std::string(500'000, 'x') + R"("})");
+
+  CHECK_THAT(refusal, Catch::StartsWith("InvalidParameterException: Cluster must match"));
+  CHECK_THAT(refusal, Catch::EndsWith("x... (cut)"));
+  CHECK(refusal == "InvalidParameterException: " + refusal.substr(27, 2048));
 }
 
 TEST_CASE("what CreateCluster cannot do is refused by name", "[api]") {
@@ -55,6 +72,11 @@ TEST_CASE("what CreateCluster cannot do is refused by name", "[api]") {
        "settings has the name 'x': it should be containerInsights"},
       {R"({"settings":[{"name":"containerInsights","value":"on"}]})",
        "the setting containerInsights is 'on': it should be one of enabled, disabled, enhanced"},
+      {R"({"settings":[{"name":"containerInsights","value":"enabled"},)"
+       R"({"name":"containerInsights","value":"disabled"}]})",
+       "settings has containerInsights twice"},
+      {R"({"serviceConnectDefaults":{"namespace":"a\u0000b"}})",
+       "serviceConnectDefaults.namespace has a zero character (U+0000); leave it out"},
       {R"({"capacityProviders":["FARGATE"]})", "capacityProviders"},
       {R"({"defaultCapacityProviderStrategy":[{"capacityProvider":"x"}]})",
        "defaultCapacityProviderStrategy"},
@@ -84,14 +106,22 @@ TEST_CASE("parts of a cluster are shown when they are asked for", "[api]") {
   CHECK(At(plain, "/clusters/0/configuration") == "(absent)");
   CHECK(At(plain, "/failures") == "[]");
 
-  const auto full = api.Get(
-      "DescribeClusters",
-      R"({"clusters":["c"],"include":["TAGS","SETTINGS","CONFIGURATIONS","STATISTICS","ODD"]})");
+  const auto full =
+      api.Get("DescribeClusters",
+              R"({"clusters":["c"],"include":["TAGS","SETTINGS","CONFIGURATIONS","STATISTICS"]})");
   CHECK(At(full, "/clusters/0/tags/0/value") == "v");
   CHECK(At(full, "/clusters/0/settings/0/value") == "disabled");
   CHECK(full["clusters"][0]["statistics"].Size() == 12);
   CHECK(At(full, "/clusters/0/statistics/0") == R"({"name":"runningEC2TasksCount","value":"0"})");
   CHECK(At(full, "/clusters/0/configuration/executeCommandConfiguration/logging") == "NONE");
+}
+
+TEST_CASE("a part of a cluster that nobody knows is refused by name", "[api]") {
+  ApiFixture api;
+
+  const std::string refusal = api.Refusal("DescribeClusters", R"({"include":["TAGS","ODD"]})");
+
+  CHECK_THAT(refusal, Catch::StartsWith("InvalidParameterException: include[1] is 'ODD'"));
 }
 
 TEST_CASE("clusters that are not there are failures, once each", "[api]") {

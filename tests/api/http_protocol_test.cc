@@ -397,8 +397,9 @@ TEST_CASE("draining finishes the request under way and closes idle connections",
 TEST_CASE("draining gives up at its deadline, and aborting ends the rest", "[http]") {
   Fixture f;
   RawClient half(f.port());
-  half.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nabc");
-  while (f.server.connections() == 0) std::this_thread::yield();
+  half.Send("POST / HTTP/1.1\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n");
+  REQUIRE(half.Receive().status == 100);  // so that the server is in the middle of it
+  half.Send("abc");
 
   f.server.Drain(absl::Now() + absl::Milliseconds(20));
   CHECK(f.server.connections() == 1);

@@ -196,6 +196,12 @@ TEST_CASE("what RunTask cannot do is refused by name", "[api]") {
        R"("networkConfiguration":{"awsvpcConfiguration":{"subnets":[]}})",
        "subnets can not be empty."},
       {R"("taskDefinition":"plain","tags":[{"key":"aws:x","value":"1"}])", "is reserved"},
+      {R"("taskDefinition":"plain","group":"a\u0000b")", "group has a zero character (U+0000)"},
+      // The cluster, the definition and the count come before all else.
+      {R"("taskDefinition":"plain","cluster":"ghost","launchType":"MOON")", "Cluster not found."},
+      {R"("taskDefinition":"ghost","launchType":"MOON")", "TaskDefinition not found."},
+      {R"("taskDefinition":"plain","count":11,"launchType":"MOON")", "count is 11"},
+      {R"("taskDefinition":"plain","count":11,"tags":[{"value":"1"}])", "count is 11"},
   }));
   INFO(c.more);
   Cluster api;
@@ -272,6 +278,25 @@ TEST_CASE("StopTask marks the task, and repeats change nothing", "[api]") {
   CHECK(At(api.Get("ListTasks", R"({"desiredStatus":"STOPPED"})"), "/taskArns/0") == arn);
 }
 
+std::string Network(const std::string& list, int items) {
+  std::string texts;
+  for (int i = 0; i < items; ++i) texts += (i ? R"(,"s")" : R"("s")");
+  const std::string subnets = list == "subnets" ? "" : R"("subnets":["s"],)";
+  return kRunGuide + std::string() + R"(,"networkConfiguration":{"awsvpcConfiguration":{)" +
+         subnets + "\"" + list + "\":[" + texts + "]}}}";
+}
+
+TEST_CASE("a network has at most 16 subnets and 5 security groups", "[api]") {
+  Cluster api;
+
+  CHECK(api.Ask("RunTask", Network("subnets", 16)).status == 200);
+  CHECK(api.Refusal("RunTask", Network("subnets", 17)) ==
+        "InvalidParameterException: subnets can have at most 16 items.");
+  CHECK(api.Ask("RunTask", Network("securityGroups", 5)).status == 200);
+  CHECK(api.Refusal("RunTask", Network("securityGroups", 6)) ==
+        "InvalidParameterException: securityGroups can have at most 5 items.");
+}
+
 TEST_CASE("task actions say what they need", "[api]") {
   Cluster api;
   const std::string ghost = "0123456789abcdef0123456789abcdef";
@@ -284,6 +309,8 @@ TEST_CASE("task actions say what they need", "[api]") {
   CHECK(api.Refusal("StopTask", Body("task", ghost)) ==
         "InvalidParameterException: The referenced task was not found.");
   CHECK(api.Refusal("DescribeTasks", "{}") == "InvalidParameterException: Tasks cannot be empty.");
+  CHECK(api.Refusal("DescribeTasks", R"({"tasks":[")" + ghost + R"("],"include":["TAG"]})") ==
+        "InvalidParameterException: include[0] is 'TAG': it should be one of TAGS");
   CHECK_THAT(api.Refusal("DescribeTasks", R"({"tasks":[)" + many + "]}"),
              Catch::Contains("can have at most 100 items."));
   CHECK(At(api.Get("DescribeTasks", R"({"tasks":[")" + ghost + "\"]}"), "/failures") ==

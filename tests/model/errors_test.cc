@@ -25,7 +25,7 @@ TEST_CASE("an error keeps its kind, and ECS's texts are to the letter", "[errors
       {UnableToDescribeDefinition(), ErrorKind::kClient, "Unable to describe task definition."},
       {TaskDefinitionInactive(), ErrorKind::kInvalidParameter, "TaskDefinition is inactive"},
       {TaskNotFound(), ErrorKind::kInvalidParameter, "The referenced task was not found."},
-      {InstanceNotFound("3f2a"), ErrorKind::kClient,
+      {InstanceNotFound("3f2a"), ErrorKind::kInvalidParameter,
        "Referenced container instance 3f2a not found."},
       {NoContainerInstances(), ErrorKind::kInvalidParameter,
        "No Container Instances were found in your cluster."},

@@ -108,7 +108,8 @@ TEST_CASE_METHOD(RealAgent, "an agent that is another version now is written dow
 }
 
 TEST_CASE_METHOD(RealAgent, "who is not known, or has left, is not let in") {
-  world.Refusal(ConnectAgent{.cluster = {"default"}, .instance = {"feed"}}, ErrorKind::kClient);
+  world.Refusal(ConnectAgent{.cluster = {"default"}, .instance = {"feed"}},
+                ErrorKind::kInvalidParameter);
   world.Refusal(ConnectAgent{.cluster = {"nowhere"}, .instance = id}, ErrorKind::kClusterNotFound);
   world.Ok(DeregisterContainerInstance{.cluster = {"default"}, .id = id, .force = true});
   CHECK(absl::StrContains(world.Refusal(Connecting(), ErrorKind::kClient), "INACTIVE"));

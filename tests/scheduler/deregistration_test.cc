@@ -87,7 +87,7 @@ TEST_CASE("deregistering twice does it once") {
 
 TEST_CASE("deregistering what is not there is refused") {
   World world;
-  world.Refusal(Out({"feed"}, true), ErrorKind::kClient);
+  world.Refusal(Out({"feed"}, true), ErrorKind::kInvalidParameter);
   DeregisterContainerInstance elsewhere = Out({"feed"}, true);
   elsewhere.cluster = {"nowhere"};
   CHECK(world.Refusal(elsewhere, ErrorKind::kClusterNotFound) == "Cluster not found.");

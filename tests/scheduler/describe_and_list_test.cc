@@ -129,7 +129,7 @@ TEST_CASE_METHOD(SomeTasks, "tasks are listed by what should run, and filters al
 TEST_CASE_METHOD(SomeTasks, "filters for what is not there are refused, or match nothing") {
   ListTasks command = Listing();
   command.instance = model::InstanceId{"feed"};
-  world.Refusal(command, ErrorKind::kClient);
+  world.Refusal(command, ErrorKind::kInvalidParameter);
   command = Listing();
   command.service_name = "web";
   CHECK(world.Refusal(command, ErrorKind::kClient) == "Service not found.");
