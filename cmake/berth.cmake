@@ -55,13 +55,17 @@ function(berth_library name)
 endfunction()
 
 # berth_test(FOLDER): tests/FOLDER/*.cc as one binary that links the target FOLDER alone, so that a
-# call upwards does not link. tests/support/FOLDER_*.cc and tests/support/*.h are for all.
+# call upwards does not link. tests/support/ is for all.
 function(berth_test folder)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
   if(NOT sources)
     return()
   endif()
-  add_executable(${folder}_test ${sources})
+  set(source_dir ${CMAKE_SOURCE_DIR}/tests/support/source_dir.cc)
+  # On this file alone: any other would be compiled anew in each clone, ccache or not.
+  set_source_files_properties(${source_dir} PROPERTIES
+    COMPILE_DEFINITIONS BERTH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_executable(${folder}_test ${sources} ${source_dir})
   target_link_libraries(${folder}_test PRIVATE berth::${folder} Catch2::Catch2WithMain)
   add_test(NAME ${folder} COMMAND ${folder}_test)
 endfunction()

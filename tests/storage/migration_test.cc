@@ -16,6 +16,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/storage/data_folder.h"
 #include "tests/storage/sample_records.h"
+#include "tests/support/source_dir.h"
 
 namespace berth::storage {
 namespace {
@@ -25,7 +26,7 @@ using namespace testing;  // NOLINT: the samples of this folder's tests
 const auto kLatest = static_cast<int64_t>(sqlite::Migrations().size());
 
 std::filesystem::path FixturePath(int64_t version) {
-  return std::filesystem::path(__FILE__).parent_path() / "fixtures" /
+  return berth::testing::SourceDir() / "tests/storage/fixtures" /
          absl::StrFormat("version_%04d.sql", version);
 }
 

@@ -6,6 +6,7 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/storage/data_folder.h"
 #include "tests/storage/sample_records.h"
+#include "tests/support/source_dir.h"
 
 namespace berth::storage {
 namespace {
@@ -95,8 +96,7 @@ TEST_CASE("a task row is a few hundred bytes", "[operator_queries]") {
 
 // The ```sql blocks of the folder's README.
 std::vector<std::string> ReadmeQueries() {
-  const std::filesystem::path readme =
-      std::filesystem::path(__FILE__).parent_path() / "../../storage/README.md";
+  const std::filesystem::path readme = berth::testing::SourceDir() / "storage/README.md";
   std::ifstream file(readme);
   REQUIRE(file.is_open());
   std::vector<std::string> queries;

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/source_dir.h"
+
 namespace berth::testing {
 
 // What a shell command printed, without the last line end. Its exit status goes unseen.
@@ -27,8 +29,7 @@ inline bool DockerAnswers() { return std::system("docker info >/dev/null 2>&1") 
 
 // Makes the image if it is not there. False: it cannot be made, and standard error says why.
 inline bool MakeBusyboxImage(const std::string& image) {
-  const std::filesystem::path script =
-      std::filesystem::path(__FILE__).parent_path() / "../../deploy/demo/make-image.sh";
+  const std::filesystem::path script = SourceDir() / "deploy/demo/make-image.sh";
   return std::system((script.string() + " " + image).c_str()) == 0;
 }
 
