@@ -86,7 +86,6 @@ class FitIndex {
 
  private:
   // 16, 32 and 64 were measured within a tenth of each other, at 100 as at 10,000 instances.
-  // search.
   static constexpr int kFanout = 32;
 
   struct Node {

@@ -208,7 +208,6 @@ struct ListTasks {
   std::optional<model::InstanceId> instance = std::nullopt;
   std::optional<std::string> family = std::nullopt;
   std::optional<std::string> started_by = std::nullopt;
-  std::optional<std::string> service_name = std::nullopt;
   std::optional<model::LaunchType> launch_type = std::nullopt;
   // RUNNING when absent. `pending` is legal and matches nothing: no task ever desires PENDING.
   model::DesiredStatus desired_status = model::DesiredStatus::kRunning;

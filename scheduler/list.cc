@@ -147,11 +147,6 @@ Outcome<ListTasks::Reply> Decide(State& state, const ListTasks& command, Context
       return decision.Refuse<Reply>(model::InstanceNotFound(command.instance->value));
     }
   }
-  // There are no services yet, so none of them is known.
-  if (command.service_name) {
-    return decision.Refuse<Reply>(
-        model::MakeError(model::ErrorKind::kClient, "Service not found."));
-  }
 
   decision.Saw(cluster->newest_change());
   Reply reply;
