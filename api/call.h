@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "api/aws_json.h"
+#include "api/caller.h"
 #include "api/dispatch.h"
 #include "api/net.h"
 
@@ -14,7 +15,7 @@ namespace berth::api {
 struct Call {
   JsonBody body;  // checked against the action's input shape
   ActionContext& context;
-  std::string principal_arn;
+  Caller caller;
 
   const model::ArnScope& scope() const { return context.settings.scope; }
 };

@@ -52,9 +52,7 @@ net::awaitable<ApiResponse> Dispatch(ApiRequest request, ActionContext& context)
       JsonBody::Parse(std::move(request.body), schema::InputOf(*route->operation));
   if (!body.ok()) co_return ErrorResponse(body.status(), scope);
 
-  Call call{.body = *std::move(body),
-            .context = context,
-            .principal_arn = std::move(request.principal_arn)};
+  Call call{.body = *std::move(body), .context = context, .caller = std::move(request.caller)};
   Answer answer = co_await RunGuarded(*route, std::move(call), std::move(request.request_id));
   if (!answer.ok()) co_return ErrorResponse(answer.status(), scope);
   co_return ApiResponse{.body = *std::move(answer)};

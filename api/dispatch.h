@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "api/caller.h"
 #include "api/net.h"
 #include "api/settings.h"
 
@@ -15,7 +16,7 @@ struct ApiRequest {
   std::string target = {};  // the X-Amz-Target header; empty when absent
   std::string body = {};
   std::string request_id = {};  // ours, a UUID
-  std::string principal_arn = {};
+  Caller caller = {};
 };
 
 struct ApiResponse {

@@ -33,6 +33,22 @@ AwsError Find(model::ErrorKind kind) {
       return {"ClientException", 400};
     case model::ErrorKind::kClusterNotFound:
       return {"ClusterNotFoundException", 400};
+    case model::ErrorKind::kAccessDenied:
+      return {"AccessDeniedException", 400};
+    case model::ErrorKind::kResourceNotFound:
+      return {"ResourceNotFoundException", 400};
+    case model::ErrorKind::kTargetNotFound:
+      return {"TargetNotFoundException", 400};
+    case model::ErrorKind::kTargetNotConnected:
+      return {"TargetNotConnectedException", 400};
+    case model::ErrorKind::kAttributeLimitExceeded:
+      return {"AttributeLimitExceededException", 400};
+    case model::ErrorKind::kClusterContainsServices:
+      return {"ClusterContainsServicesException", 400};
+    case model::ErrorKind::kClusterContainsInstances:
+      return {"ClusterContainsContainerInstancesException", 400};
+    case model::ErrorKind::kClusterContainsTasks:
+      return {"ClusterContainsTasksException", 400};
     case model::ErrorKind::kConflict:
       return {"ConflictException", 400};
     case model::ErrorKind::kUnsupported:
@@ -59,12 +75,8 @@ AwsError Find(ApiError error) {
       return {"GatewayNotFoundException", 400};
     case ApiError::kNoUpdateAvailable:
       return {"NoUpdateAvailableException", 400};
-    case ApiError::kResourceNotFound:
-      return {"ResourceNotFoundException", 400};
     case ApiError::kServiceNotFound:
       return {"ServiceNotFoundException", 400};
-    case ApiError::kTargetNotConnected:
-      return {"TargetNotConnectedException", 400};
   }
   return {"ServerException", 500};
 }

@@ -18,9 +18,7 @@ enum class ApiError {
   kDaemonNotFound,
   kGatewayNotFound,
   kNoUpdateAvailable,
-  kResourceNotFound,
   kServiceNotFound,
-  kTargetNotConnected,
 };
 
 absl::Status MakeApiError(ApiError error, std::string_view message);

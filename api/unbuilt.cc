@@ -43,8 +43,8 @@ absl::Status NoGateway() {
                       "Gateway not found: this installation has no gateways.");
 }
 absl::Status NoGatewayRoute() {
-  return MakeApiError(ApiError::kResourceNotFound,
-                      "Gateway route not found: this installation has no gateways.");
+  return model::MakeError(model::ErrorKind::kResourceNotFound,
+                          "Gateway route not found: this installation has no gateways.");
 }
 absl::Status NoGatewayCreation() {
   return model::Unsupported(
@@ -56,8 +56,8 @@ absl::Status NoExpressService() {
                       "Service not found: this installation has no Express services.");
 }
 absl::Status NoExpressResource() {
-  return MakeApiError(ApiError::kResourceNotFound,
-                      "Express service not found: this installation has no Express services.");
+  return model::MakeError(model::ErrorKind::kResourceNotFound,
+                          "Express service not found: this installation has no Express services.");
 }
 absl::Status NoExpressCreation() {
   return model::Unsupported(
@@ -69,8 +69,8 @@ absl::Status NoAgentUpdate() {
                       "berth on the container instance.");
 }
 absl::Status NoExecSession() {
-  return MakeApiError(ApiError::kTargetNotConnected,
-                      "The execute command failed due to an internal error. Try again later.");
+  return model::MakeError(model::ErrorKind::kTargetNotConnected,
+                          "The execute command failed due to an internal error. Try again later.");
 }
 absl::Status NoPauseHook() {
   return model::InvalidParameter(

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/access_key.h"
+#include "model/account_setting.h"
 #include "model/cluster.h"
 #include "model/container_instance.h"
 #include "model/ids.h"
@@ -34,6 +36,10 @@ struct ClientToken {
 
 struct PutCluster {
   std::shared_ptr<const Cluster> record;
+};
+// Requires: nothing of the cluster is kept any more.
+struct DeleteCluster {
+  int64_t sequence;
 };
 struct PutFamily {
   Family record;
@@ -64,9 +70,22 @@ struct DeleteClientToken {
   std::string token;
 };
 
+struct PutAccountSetting {
+  AccountSetting record;
+};
+struct DeleteAccountSetting {
+  std::string principal_arn;
+  std::string name;
+};
+// A revoked key is kept, so that the audit log's ids stay explained.
+struct PutAccessKey {
+  AccessKeyRecord record;
+};
+
 using Change =
-    std::variant<PutCluster, PutFamily, PutTaskDefinition, DeleteTaskDefinition, PutInstance,
-                 DeleteInstance, PutTask, DeleteTask, PutClientToken, DeleteClientToken>;
+    std::variant<PutCluster, DeleteCluster, PutFamily, PutTaskDefinition, DeleteTaskDefinition,
+                 PutInstance, DeleteInstance, PutTask, DeleteTask, PutClientToken,
+                 DeleteClientToken, PutAccountSetting, DeleteAccountSetting, PutAccessKey>;
 
 // Everything that was kept, as a store gives it back. Loaded records hold documents and no specs: a
 // definition's `spec`, `compatibilities` and `requires_attributes`, an override's typed members and
@@ -79,6 +98,8 @@ struct Records {
   std::vector<std::shared_ptr<ContainerInstance>> instances = {};
   std::vector<std::shared_ptr<Task>> tasks = {};
   std::vector<ClientToken> client_tokens = {};
+  std::vector<AccountSetting> account_settings = {};
+  std::vector<std::shared_ptr<AccessKey>> access_keys = {};
 };
 
 }  // namespace berth::model

@@ -22,6 +22,7 @@ struct Cluster {
   std::string document = "{}";
   Tags tags = {};
   absl::Time created_at = absl::InfinitePast();
+  absl::Time deleted_at = absl::InfinitePast();  // InfinitePast: never
 };
 
 using ClusterRecord = std::shared_ptr<const Cluster>;

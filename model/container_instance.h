@@ -56,6 +56,9 @@ struct ContainerInstance {
   VersionInfo version_info = {};
   Tags tags = {};
   std::string registration_token = {};  // clientToken of the latest registration
+  // The access key that registered it: a key of role agent may speak for this instance only when it
+  // is this one. Empty: registered without authentication, or before there was any.
+  std::string registered_by = {};
   // No agent of its own: the server stands in for it (--emulate-agents).
   bool emulated = false;
   absl::Time registered_at = absl::InfinitePast();

@@ -19,6 +19,14 @@ constexpr EnumEntry<ErrorKind> kErrorKinds[] = {
     {ErrorKind::kInvalidParameter, "invalid-parameter"},
     {ErrorKind::kClient, "client"},
     {ErrorKind::kClusterNotFound, "cluster-not-found"},
+    {ErrorKind::kAccessDenied, "access-denied"},
+    {ErrorKind::kResourceNotFound, "resource-not-found"},
+    {ErrorKind::kTargetNotFound, "target-not-found"},
+    {ErrorKind::kTargetNotConnected, "target-not-connected"},
+    {ErrorKind::kAttributeLimitExceeded, "attribute-limit-exceeded"},
+    {ErrorKind::kClusterContainsServices, "cluster-contains-services"},
+    {ErrorKind::kClusterContainsInstances, "cluster-contains-instances"},
+    {ErrorKind::kClusterContainsTasks, "cluster-contains-tasks"},
     {ErrorKind::kConflict, "conflict"},
     {ErrorKind::kUnsupported, "unsupported"},
     {ErrorKind::kThrottled, "throttled"},
@@ -32,7 +40,17 @@ absl::StatusCode CodeOf(ErrorKind kind) {
     case ErrorKind::kClient:
       return absl::StatusCode::kInvalidArgument;
     case ErrorKind::kClusterNotFound:
+    case ErrorKind::kResourceNotFound:
+    case ErrorKind::kTargetNotFound:
       return absl::StatusCode::kNotFound;
+    case ErrorKind::kAccessDenied:
+      return absl::StatusCode::kPermissionDenied;
+    case ErrorKind::kTargetNotConnected:
+    case ErrorKind::kAttributeLimitExceeded:
+    case ErrorKind::kClusterContainsServices:
+    case ErrorKind::kClusterContainsInstances:
+    case ErrorKind::kClusterContainsTasks:
+      return absl::StatusCode::kFailedPrecondition;
     case ErrorKind::kConflict:
       return absl::StatusCode::kAlreadyExists;
     case ErrorKind::kUnsupported:
@@ -94,6 +112,14 @@ absl::Status InstanceNotFound(std::string_view what) {
 
 absl::Status NoContainerInstances() {
   return InvalidParameter("No Container Instances were found in your cluster.");
+}
+
+absl::Status NotItsInstance(std::string_view what) {
+  return MakeError(
+      ErrorKind::kAccessDenied,
+      absl::StrFormat("this access key is an agent's, and %s is not among the container instances "
+                      "that it registered or the tasks on them",
+                      what));
 }
 
 absl::Status TokenConflict(std::vector<TaskId> tasks) {

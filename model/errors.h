@@ -17,6 +17,14 @@ enum class ErrorKind {
   kInvalidParameter,  // a bad argument value or combination
   kClient,            // what a definition says, and the caller's fault in general
   kClusterNotFound,
+  kAccessDenied,
+  kResourceNotFound,    // tags and protection
+  kTargetNotFound,      // what an attribute was to be put on
+  kTargetNotConnected,  // ExecuteCommand
+  kAttributeLimitExceeded,
+  kClusterContainsServices,  // DeleteCluster
+  kClusterContainsInstances,
+  kClusterContainsTasks,
   kConflict,     // a client token used again with other parameters; has resource ids
   kUnsupported,  // a feature this installation does not offer
   kThrottled,
@@ -39,6 +47,7 @@ absl::Status TaskDefinitionInactive();
 absl::Status TaskNotFound();
 absl::Status InstanceNotFound(std::string_view what);
 absl::Status NoContainerInstances();
+absl::Status NotItsInstance(std::string_view what);  // of an agent's key: another key registered it
 absl::Status TokenConflict(std::vector<TaskId> tasks);
 
 // What MakeError put in. A status that none of these made is kInternal.

@@ -68,6 +68,10 @@ struct Task {
   std::string availability_zone = {};
   std::string cpu_architecture = {};
 
+  // Until then the scheduler ends it only when it must (UpdateTaskProtection). InfinitePast: never
+  // protected.
+  absl::Time protected_until = absl::InfinitePast();
+
   bool connectivity = false;  // CONNECTED: its agent has acknowledged it
   // InfinitePast: not yet.
   absl::Time created_at = absl::InfinitePast();

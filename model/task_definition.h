@@ -196,7 +196,9 @@ struct TaskDefinition {
   int64_t sequence = 0;  // primary key in the store; unique over all definitions
   DefinitionStatus status = DefinitionStatus::kActive;
   absl::Time registered_at = absl::InfinitePast();
-  absl::Time deregistered_at = absl::InfinitePast();  // InfinitePast: never
+  // InfinitePast: never.
+  absl::Time deregistered_at = absl::InfinitePast();
+  absl::Time delete_requested_at = absl::InfinitePast();
   std::string registered_by = {};
   Tags tags = {};
   // The members of `taskDefinition` that the caller gave, normalised, as one JSON object; without

@@ -9,10 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "model/access_key.h"
+#include "model/account_setting.h"
 #include "model/arn.h"
 #include "model/cluster.h"
 #include "model/container_instance.h"
@@ -22,6 +25,7 @@
 #include "model/task_definition.h"
 #include "model/task_status.h"
 #include "placement/inventory.h"
+#include "placement/rules.h"
 
 namespace berth::scheduler {
 
@@ -66,6 +70,22 @@ struct ListClusters {
   int64_t limit = 0;
 };
 
+// Writes another document, if the cluster still has the one that the caller started from. Nothing:
+// it has another by now, so the caller reads and tries again.
+struct UpdateCluster {
+  using Reply = std::optional<ClusterSnapshot>;
+  model::ClusterName name = {};
+  std::string expected_document = {};
+  std::string document = {};
+};
+
+// The cluster becomes INACTIVE and stays describable (Retention::inactive_clusters). Checks in the
+// order of ecs-api.md section 3.
+struct DeleteCluster {
+  using Reply = ClusterSnapshot;
+  model::ClusterName name = {};
+};
+
 // --- task definitions -------------------------------------------------------------------------
 
 using DefinitionRecord = std::shared_ptr<const model::TaskDefinition>;
@@ -96,6 +116,37 @@ struct ListTaskDefinitions {
   int64_t limit = 0;
 };
 
+struct DeregisterTaskDefinition {
+  using Reply = DefinitionRecord;
+  model::DefinitionId definition = {};
+};
+
+// INACTIVE revisions become DELETE_IN_PROGRESS, and are gone once no task that is remembered refers
+// to them.
+struct DeleteTaskDefinitions {
+  enum class Refusal { kNone, kUnknown, kStillActive };
+  struct Deleted {
+    DefinitionRecord record = {};  // null when refused
+    Refusal refusal = Refusal::kNone;
+  };
+  struct Reply {
+    std::vector<Deleted> results = {};  // one per definition, in order
+  };
+  std::vector<model::DefinitionId> definitions = {};
+};
+
+struct ListTaskDefinitionFamilies {
+  enum class Filter { kAll, kActive, kInactive };  // kActive: has an ACTIVE revision
+  struct Reply {
+    std::vector<std::string> families = {};
+    bool more = false;
+  };
+  std::string prefix = {};
+  Filter filter = Filter::kAll;
+  std::string after = {};
+  int64_t limit = 0;
+};
+
 // --- container instances ----------------------------------------------------------------------
 
 struct InstanceSnapshot {
@@ -105,6 +156,10 @@ struct InstanceSnapshot {
   int64_t running_tasks = 0;
   int64_t pending_tasks = 0;
 };
+
+// In commands that agents give: `agent_key` is the access key when that is of role agent. Such a
+// key may speak only for the instances that it registered and the tasks on them; for any other the
+// answer is NotItsInstance (model/errors.h). Empty: whoever asks may speak for all.
 
 struct RegisterContainerInstance {
   using Reply = InstanceSnapshot;
@@ -116,6 +171,8 @@ struct RegisterContainerInstance {
   std::vector<model::Attribute> attributes = {};  // with the built-in ones
   model::VersionInfo version_info = {};
   model::Tags tags = {};
+  std::string registered_by = {};  // the access key, if any
+  std::string agent_key = {};
   bool emulated = false;
 };
 
@@ -135,6 +192,7 @@ struct ListContainerInstances {
   };
   model::ClusterName cluster = {};
   std::optional<model::InstanceStatus> status = std::nullopt;  // absent: all but INACTIVE
+  std::shared_ptr<const placement::Query> filter = {};         // null: none
   std::string after = {};
   int64_t limit = 0;
 };
@@ -144,6 +202,55 @@ struct DeregisterContainerInstance {
   model::ClusterName cluster = {};
   model::InstanceId id = {};
   bool force = false;
+  std::string agent_key = {};
+};
+
+struct UpdateContainerInstancesState {
+  struct Reply {
+    std::vector<InstanceSnapshot> instances = {};
+    std::vector<model::InstanceId> missing = {};
+    std::vector<model::InstanceId> inactive = {};
+  };
+  model::ClusterName cluster = {};
+  std::vector<model::InstanceId> ids = {};
+  model::InstanceStatus status = model::InstanceStatus::kActive;  // ACTIVE or DRAINING
+  std::string agent_key = {};
+};
+
+// Attributes of an operator's own, on container instances. All or nothing.
+struct PutAttributes {
+  struct Reply {};
+  struct Target {
+    model::InstanceId instance = {};
+    model::Attribute attribute = {};
+  };
+  model::ClusterName cluster = {};
+  std::vector<Target> attributes = {};
+};
+
+// Those that are not there are no error.
+struct DeleteAttributes {
+  struct Reply {};
+  model::ClusterName cluster = {};
+  std::vector<PutAttributes::Target> attributes = {};  // a value, where given, must be the one
+};
+
+// One row per instance and attribute, in order of (instance, name).
+struct ListAttributes {
+  struct Row {
+    model::InstanceId instance = {};
+    model::Attribute attribute = {};
+  };
+  struct Reply {
+    std::vector<Row> rows = {};
+    bool more = false;
+  };
+  model::ClusterName cluster = {};
+  std::optional<std::string> name = std::nullopt;
+  std::optional<std::string> value = std::nullopt;
+  std::string after_instance = {};
+  std::string after_name = {};
+  int64_t limit = 0;
 };
 
 // --- tasks ------------------------------------------------------------------------------------
@@ -168,6 +275,8 @@ struct RunTask {
   int64_t count = 1;
   std::optional<model::LaunchType> launch_type = std::nullopt;
   std::string group = {};
+  // The request's; the task definition's constraints are added when the task is planned.
+  placement::Rules rules = {};
   std::string started_by = {};
   std::string reference_id = {};
   std::string client_token = {};  // empty: none
@@ -181,6 +290,14 @@ struct RunTask {
   bool propagate_definition_tags = false;
   bool enable_managed_tags = false;
   bool enable_execute_command = false;
+};
+
+// One task on each instance named, without strategies or constraints. ecs-api.md 7.4.
+struct StartTask {
+  using Reply = RunTask::Reply;
+  std::vector<model::InstanceId> instances = {};
+  // What RunTask has too. `count`, `launch_type`, `client_token` and `rules` do not matter here.
+  RunTask task = {};
 };
 
 struct StopTask {
@@ -216,6 +333,109 @@ struct ListTasks {
   int64_t limit = 0;
 };
 
+// A task's protection from the scheduler's own stops. ecs-api.md section 13.
+struct TaskProtection {
+  model::TaskId task = {};
+  absl::Time protected_until = absl::InfinitePast();  // InfinitePast: not protected
+};
+struct TaskProtectionReply {
+  struct Failure {
+    model::TaskId task = {};
+    std::string reason = {};
+    std::string detail = {};
+  };
+  std::vector<TaskProtection> tasks = {};
+  std::vector<Failure> failures = {};
+};
+
+struct UpdateTaskProtection {
+  using Reply = TaskProtectionReply;
+  model::ClusterName cluster = {};
+  std::vector<model::TaskId> tasks = {};
+  bool enabled = false;
+  absl::Duration duration = absl::ZeroDuration();  // of the protection, from now
+  std::string agent_key = {};
+};
+
+struct GetTaskProtection {
+  using Reply = TaskProtectionReply;
+  model::ClusterName cluster = {};
+  std::vector<model::TaskId> tasks = {};
+  std::string agent_key = {};
+};
+
+// --- tags -------------------------------------------------------------------------------------
+
+struct InstanceKey {
+  model::ClusterName cluster = {};
+  model::InstanceId id = {};
+};
+struct TaskInCluster {
+  model::ClusterName cluster = {};
+  model::TaskId id = {};
+};
+// What can carry tags.
+using TaggedResource =
+    std::variant<model::ClusterName, model::DefinitionId, InstanceKey, TaskInCluster>;
+
+// Adds tags, in place of those with the same keys.
+struct TagResource {
+  struct Reply {};
+  TaggedResource resource = {};
+  model::Tags tags = {};
+};
+
+struct UntagResource {
+  struct Reply {};
+  TaggedResource resource = {};
+  std::vector<std::string> keys = {};
+};
+
+struct ListTagsForResource {
+  struct Reply {
+    model::Tags tags = {};
+  };
+  TaggedResource resource = {};
+};
+
+// --- account settings and access keys ------------------------------------------------------------
+
+struct PutAccountSetting {
+  struct Reply {};
+  model::AccountSetting setting = {};
+};
+
+struct DeleteAccountSetting {
+  struct Reply {};
+  std::string principal_arn = {};
+  std::string name = {};
+};
+
+// Those that have been set for any of the principals, by principal and name.
+struct ListAccountSettings {
+  struct Reply {
+    std::vector<model::AccountSetting> settings = {};
+  };
+  std::vector<std::string> principal_arns = {};
+};
+
+struct CreateAccessKey {
+  using Reply = model::AccessKeyRecord;
+  model::AccessKey key = {};  // the caller made the id and sealed the secret
+};
+
+struct RevokeAccessKey {
+  using Reply = model::AccessKeyRecord;
+  std::string id = {};
+};
+
+// Newest last; revoked ones too.
+struct ListAccessKeys {
+  struct Reply {
+    std::vector<model::AccessKeyRecord> keys = {};
+  };
+};
+
 // --- what agents say --------------------------------------------------------------------------
 
 struct ContainerReport {
@@ -242,6 +462,7 @@ struct ReportTask {
   std::optional<absl::Time> pull_started_at = std::nullopt;
   std::optional<absl::Time> pull_stopped_at = std::nullopt;
   std::optional<absl::Time> execution_stopped_at = std::nullopt;
+  std::string agent_key = {};
 };
 
 // An agent's channel is up. The reply is what it should hear first. An unknown or INACTIVE instance
@@ -255,6 +476,7 @@ struct ConnectAgent {
   model::ClusterName cluster = {};
   model::InstanceId instance = {};
   model::VersionInfo version_info = {};  // empty members: keep what is known
+  std::string agent_key = {};
 };
 
 struct DisconnectAgent {

@@ -34,21 +34,44 @@ struct Outcome {
 };
 
 Outcome<CreateCluster::Reply> Decide(State&, const CreateCluster&, Context);
+Outcome<UpdateCluster::Reply> Decide(State&, const UpdateCluster&, Context);
+Outcome<DeleteCluster::Reply> Decide(State&, const DeleteCluster&, Context);
 Outcome<DescribeClusters::Reply> Decide(State&, const DescribeClusters&, Context);
 Outcome<ListClusters::Reply> Decide(State&, const ListClusters&, Context);
 Outcome<RegisterTaskDefinition::Reply> Decide(State&, const RegisterTaskDefinition&, Context);
+Outcome<DeregisterTaskDefinition::Reply> Decide(State&, const DeregisterTaskDefinition&, Context);
+Outcome<DeleteTaskDefinitions::Reply> Decide(State&, const DeleteTaskDefinitions&, Context);
 Outcome<DescribeTaskDefinition::Reply> Decide(State&, const DescribeTaskDefinition&, Context);
 Outcome<ListTaskDefinitions::Reply> Decide(State&, const ListTaskDefinitions&, Context);
+Outcome<ListTaskDefinitionFamilies::Reply> Decide(State&, const ListTaskDefinitionFamilies&,
+                                                  Context);
 Outcome<RegisterContainerInstance::Reply> Decide(State&, const RegisterContainerInstance&, Context);
+Outcome<DeregisterContainerInstance::Reply> Decide(State&, const DeregisterContainerInstance&,
+                                                   Context);
+Outcome<UpdateContainerInstancesState::Reply> Decide(State&, const UpdateContainerInstancesState&,
+                                                     Context);
 Outcome<DescribeContainerInstances::Reply> Decide(State&, const DescribeContainerInstances&,
                                                   Context);
 Outcome<ListContainerInstances::Reply> Decide(State&, const ListContainerInstances&, Context);
-Outcome<DeregisterContainerInstance::Reply> Decide(State&, const DeregisterContainerInstance&,
-                                                   Context);
+Outcome<PutAttributes::Reply> Decide(State&, const PutAttributes&, Context);
+Outcome<DeleteAttributes::Reply> Decide(State&, const DeleteAttributes&, Context);
+Outcome<ListAttributes::Reply> Decide(State&, const ListAttributes&, Context);
 Outcome<RunTask::Reply> Decide(State&, const RunTask&, Context);
+Outcome<StartTask::Reply> Decide(State&, const StartTask&, Context);
 Outcome<StopTask::Reply> Decide(State&, const StopTask&, Context);
 Outcome<DescribeTasks::Reply> Decide(State&, const DescribeTasks&, Context);
 Outcome<ListTasks::Reply> Decide(State&, const ListTasks&, Context);
+Outcome<UpdateTaskProtection::Reply> Decide(State&, const UpdateTaskProtection&, Context);
+Outcome<GetTaskProtection::Reply> Decide(State&, const GetTaskProtection&, Context);
+Outcome<TagResource::Reply> Decide(State&, const TagResource&, Context);
+Outcome<UntagResource::Reply> Decide(State&, const UntagResource&, Context);
+Outcome<ListTagsForResource::Reply> Decide(State&, const ListTagsForResource&, Context);
+Outcome<PutAccountSetting::Reply> Decide(State&, const PutAccountSetting&, Context);
+Outcome<DeleteAccountSetting::Reply> Decide(State&, const DeleteAccountSetting&, Context);
+Outcome<ListAccountSettings::Reply> Decide(State&, const ListAccountSettings&, Context);
+Outcome<CreateAccessKey::Reply> Decide(State&, const CreateAccessKey&, Context);
+Outcome<RevokeAccessKey::Reply> Decide(State&, const RevokeAccessKey&, Context);
+Outcome<ListAccessKeys::Reply> Decide(State&, const ListAccessKeys&, Context);
 Outcome<ReportTask::Reply> Decide(State&, const ReportTask&, Context);
 Outcome<ConnectAgent::Reply> Decide(State&, const ConnectAgent&, Context);
 Outcome<DisconnectAgent::Reply> Decide(State&, const DisconnectAgent&, Context);
@@ -77,6 +100,18 @@ template <>
 inline constexpr bool kReadsOnly<ListTasks> = true;
 template <>
 inline constexpr bool kReadsOnly<VerifyStopCandidates> = true;
+template <>
+inline constexpr bool kReadsOnly<ListTaskDefinitionFamilies> = true;
+template <>
+inline constexpr bool kReadsOnly<ListAttributes> = true;
+template <>
+inline constexpr bool kReadsOnly<GetTaskProtection> = true;
+template <>
+inline constexpr bool kReadsOnly<ListTagsForResource> = true;
+template <>
+inline constexpr bool kReadsOnly<ListAccountSettings> = true;
+template <>
+inline constexpr bool kReadsOnly<ListAccessKeys> = true;
 // A lost connection is not kept, so that it can be heard of while the store fails.
 template <>
 inline constexpr bool kReadsOnly<DisconnectAgent> = true;

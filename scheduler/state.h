@@ -18,6 +18,7 @@ struct Retention {
   absl::Duration stopped_tasks = absl::Hours(24);
   int64_t stopped_tasks_max = 1'000'000;  // the oldest go first
   absl::Duration inactive_instances = absl::Hours(1);
+  absl::Duration inactive_clusters = absl::Hours(24);
   absl::Duration client_tokens = absl::Hours(24);
 };
 

@@ -59,7 +59,7 @@ net::awaitable<Answer> RegisterTaskDefinition(Call call) {
                                             .document = std::move(document),
                                             .spec = std::move(spec),
                                             .tags = *std::move(tags),
-                                            .registered_by = call.principal_arn};
+                                            .registered_by = call.caller.principal_arn};
   absl::StatusOr<scheduler::DefinitionRecord> definition =
       co_await call.context.loop.Submit(std::move(command));
   if (!definition.ok()) co_return definition.status();

@@ -12,16 +12,17 @@ import sys
 from pathlib import Path
 
 # What each folder may include besides itself. Arrows point one way:
-# model <- placement <- scheduler <- api, with storage and agent each on model alone.
+# model <- placement <- scheduler <- api, with storage on model alone, and auth for api and agent.
 ALLOWED = {
     "model": set(),
     "placement": {"model"},
     "scheduler": {"placement", "model"},
     "storage": {"model"},
-    "agent": {"model"},
-    "api": {"scheduler", "placement", "model", "storage"},
-    "simulator": {"api", "scheduler", "placement", "model", "storage", "agent"},
-    "cli": {"api", "scheduler", "placement", "model", "storage", "agent", "simulator"},
+    "auth": {"model"},
+    "agent": {"model", "auth"},
+    "api": {"auth", "scheduler", "placement", "model", "storage"},
+    "simulator": {"api", "scheduler", "placement", "model", "storage", "agent", "auth"},
+    "cli": {"api", "auth", "scheduler", "placement", "model", "storage", "agent", "simulator"},
 }
 
 # The core: no I/O, clock, thread, randomness, JSON or logging.
