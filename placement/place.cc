@@ -1,9 +1,9 @@
 #include "placement/place.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "placement/assign.h"
 #include "placement/capability_class.h"
 #include "placement/feasibility.h"
 #include "placement/inventory_impl.h"
@@ -11,7 +11,6 @@
 namespace berth::placement {
 namespace {
 
-using model::GpuUse;
 using Kind = GpuDemand::Kind;
 
 // Which indexes to ask, the preferred one first, and from which size on.
@@ -88,53 +87,6 @@ const FitIndex::Entry* FindBest(IndexKind kind, const FitQuery& query, const Dem
     if (found != nullptr && (best == nullptr || found->key < best->key)) best = found;
   }
   return best;
-}
-
-// The IDLE devices with the lowest ids.
-std::vector<model::GpuId> LowestIdleGpus(const Instance& instance, int64_t count) {
-  std::vector<const Device*> idle;
-  for (const Device& device : instance.devices) {
-    if (device.IsIdle()) idle.push_back(&device);
-  }
-  std::sort(idle.begin(), idle.end(),
-            [](const Device* a, const Device* b) { return a->rank < b->rank; });
-  std::vector<model::GpuId> ids;
-  for (int64_t i = 0; i < count; ++i) ids.push_back(idle[i]->id);
-  return ids;
-}
-
-model::GpuId GpuOfRank(const Instance& instance, int32_t rank) {
-  const auto found = std::find_if(instance.devices.begin(), instance.devices.end(),
-                                  [rank](const Device& device) { return device.rank == rank; });
-  return found->id;
-}
-
-Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu) {
-  Placement placement{.instance = instance.id,
-                      .reservation = {.cpu_units = demand.cpu_units,
-                                      .memory_mib = demand.memory_mib,
-                                      .tcp_ports = demand.tcp_ports,
-                                      .udp_ports = demand.udp_ports}};
-  Reservation& reservation = placement.reservation;
-  switch (demand.gpu.kind) {
-    case Kind::kNone:
-      break;
-    case Kind::kDedicated:
-      reservation.gpu_use = GpuUse::kDedicated;
-      reservation.gpus = LowestIdleGpus(instance, demand.gpu.count);
-      break;
-    case Kind::kAll:
-      reservation.gpu_use = GpuUse::kDedicated;
-      reservation.gpus = LowestIdleGpus(instance, IdleGpus(instance));
-      break;
-    case Kind::kShared:
-      reservation.gpu_use = GpuUse::kNvidiaMps;
-      reservation.gpus = {GpuOfRank(instance, gpu)};
-      reservation.gpu_memory_mib = demand.gpu.memory_mib;
-      reservation.gpu_containers = demand.gpu.containers;
-      break;
-  }
-  return placement;
 }
 
 }  // namespace

@@ -31,19 +31,19 @@ bool Refresh(model::VersionInfo& known, const model::VersionInfo& told) {
 }
 
 void Connect(Decision& decision, ClusterState& cluster, InstanceEntry& entry,
-             const model::VersionInfo& version_info) {
+             const model::VersionInfo& version_info, absl::Time now) {
   model::ContainerInstance next = *entry.record;
   const bool other_version = Refresh(next.version_info, version_info);
   // A channel that replaces one that is still up is no change.
   if (entry.connected && !other_version) return;
   next.version = cluster.VersionOf(entry) - entry.task_events + 1;
   decision.PutInstance(cluster, entry, std::move(next));
-  cluster.SetConnected(entry, true);
+  cluster.SetConnected(entry, true, now);
 }
 
 }  // namespace
 
-Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, Context) {
+Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, Context context) {
   using Reply = ConnectAgent::Reply;
   Decision decision(state);
   ClusterState* cluster = decision.state().FindCluster(command.cluster);
@@ -60,7 +60,7 @@ Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, C
         command.instance.value)));
   }
 
-  Connect(decision, *cluster, *entry, command.version_info);
+  Connect(decision, *cluster, *entry, command.version_info, context.now);
   Reply reply;
   for (const TaskEntry* task : entry->live) {
     if (task->record->desired_status == DesiredStatus::kStopped) {
@@ -73,12 +73,15 @@ Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, C
   return decision.Answer(std::move(reply));
 }
 
-Outcome<DisconnectAgent::Reply> Decide(State& state, const DisconnectAgent& command, Context) {
+Outcome<DisconnectAgent::Reply> Decide(State& state, const DisconnectAgent& command,
+                                       Context context) {
   Decision decision(state);
   ClusterState* cluster = decision.state().FindCluster(command.cluster);
   InstanceEntry* entry = cluster == nullptr ? nullptr : cluster->FindInstance(command.instance);
   // The server stands in for an emulated agent, whoever else comes and goes.
-  if (entry != nullptr && !entry->record->emulated) cluster->SetConnected(*entry, false);
+  if (entry != nullptr && !entry->record->emulated) {
+    cluster->SetConnected(*entry, false, context.now);
+  }
   return decision.Answer(DisconnectAgent::Reply{});
 }
 

@@ -99,10 +99,11 @@ void ClusterState::ReplaceInstance(InstanceEntry& entry, model::InstanceRecord n
   Touch(entry, change);
 }
 
-void ClusterState::SetConnected(InstanceEntry& entry, bool connected) {
+void ClusterState::SetConnected(InstanceEntry& entry, bool connected, absl::Time now) {
   if (entry.connected == connected) return;
   entry.lost = entry.connected;
   entry.connected = connected;
+  entry.connection_changed_at = now;
   entry.shown = nullptr;
   UpdateEligibility(entry);
 }
@@ -136,6 +137,8 @@ InstanceSnapshot ClusterState::Snapshot(InstanceEntry& entry) const {
       .record = Shown(entry),
       .state = inventory_.Contains(id) ? inventory_.Find(id) : UnusedState(entry.record->resources),
       .agent_connected = entry.connected,
+      .agent_lost = entry.lost,
+      .agent_changed_at = entry.connection_changed_at,
       .running_tasks = entry.counts.running,
       .pending_tasks = entry.counts.pending};
 }

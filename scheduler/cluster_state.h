@@ -100,8 +100,9 @@ struct InstanceEntry {
   bool connected = false;
   // Was connected and is no more, be it by the agent's end or by ours.
   bool lost = false;
-  TaskIndex tasks = {};       // all that are remembered
-  TasksBySequence live = {};  // not STOPPED
+  absl::Time connection_changed_at = absl::InfinitePast();  // as far as this process saw it
+  TaskIndex tasks = {};                                     // all that are remembered
+  TasksBySequence live = {};                                // not STOPPED
   TaskCounts counts = {};
   // Placements and releases of the remembered tasks. Each is a new version of the instance in ECS;
   // being derived they cost no write. When a task is forgotten its share goes to record->version.
@@ -135,7 +136,7 @@ class ClusterState {
   InstanceEntry& AddInstance(model::InstanceRecord record, uint64_t change);
   // Requires: an instance that becomes INACTIVE has no live task.
   void ReplaceInstance(InstanceEntry& entry, model::InstanceRecord next, uint64_t change);
-  void SetConnected(InstanceEntry& entry, bool connected);
+  void SetConnected(InstanceEntry& entry, bool connected, absl::Time now);
   // Requires: INACTIVE. Its remembered tasks stay, without it.
   void EraseInstance(InstanceEntry& entry, uint64_t change);
   // The record as clients see it, with the version that follows from its tasks and its connection.

@@ -153,6 +153,9 @@ struct InstanceSnapshot {
   model::InstanceRecord record = {};
   placement::InstanceState state = {};
   bool agent_connected = false;
+  bool agent_lost = false;  // was connected before, be it to a process that has since restarted
+  // When it connected or was lost, if that was since the start of this process.
+  absl::Time agent_changed_at = absl::InfinitePast();
   int64_t running_tasks = 0;
   int64_t pending_tasks = 0;
 };
@@ -230,7 +233,9 @@ struct PutAttributes {
 
 // Those that are not there are no error.
 struct DeleteAttributes {
-  struct Reply {};
+  struct Reply {
+    std::vector<PutAttributes::Target> deleted = {};  // as they were
+  };
   model::ClusterName cluster = {};
   std::vector<PutAttributes::Target> attributes = {};  // a value, where given, must be the one
 };

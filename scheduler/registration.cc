@@ -260,10 +260,10 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
     next.version += 1;
     const bool other_agent = next.emulated != entry->record->emulated;
     decision.PutInstance(*cluster, *entry, std::move(next));
-    if (other_agent) cluster->SetConnected(*entry, command.emulated);
+    if (other_agent) cluster->SetConnected(*entry, command.emulated, context.now);
   } else {
     entry = &RegisterNew(decision, *cluster, command, *std::move(attributes), context);
-    if (command.emulated) cluster->SetConnected(*entry, true);
+    if (command.emulated) cluster->SetConnected(*entry, true, context.now);
   }
   return Registered(decision, *cluster, *entry);
 }

@@ -121,7 +121,7 @@ absl::Status LoadReservations(State::Impl& state) {
         return status;
       }
       if (entry->record->emulated) {
-        cluster->SetConnected(*entry, true);
+        cluster->SetConnected(*entry, true, absl::InfinitePast());
       } else {
         entry->lost = true;
       }

@@ -1,0 +1,16 @@
+// What a task holds of the instance that was chosen for it. Inside placement/ only.
+#pragma once
+
+#include <cstdint>
+
+#include "placement/demand.h"
+#include "placement/instance.h"
+#include "placement/place.h"
+
+namespace berth::placement {
+
+// Dedicated devices are the IDLE ones with the lowest ids; a shared one is the device of that rank.
+// Requires: the demand fits the instance, and the device.
+Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_rank);
+
+}  // namespace berth::placement
