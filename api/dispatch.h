@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/caller.h"
 #include "api/net.h"
@@ -17,12 +18,15 @@ struct ApiRequest {
   std::string body = {};
   std::string request_id = {};  // ours, a UUID
   Caller caller = {};
+  bool audited = false;  // the answer should say what the call was about
 };
 
 struct ApiResponse {
   unsigned status = 200;
   std::string error_type = {};  // for x-amzn-ErrorType; empty when status is 200
   std::string body = {};        // JSON, always
+  // ARNs of what the call was about, where that was asked for.
+  std::vector<std::string> resources = {};
 };
 
 // What actions work with. Outlives every call.

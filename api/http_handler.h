@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "api/net.h"
 
@@ -17,7 +19,10 @@ struct HttpRequest {
   std::string origin = {};  // the Origin header: only browsers send one
   std::string amz_target = {};
   std::string request_id = {};  // ours, a UUID
+  std::string peer = {};        // the client's numeric address, without the port
   std::string body = {};
+  // All of them, for the signature; empty when there is no Authorization among them.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 inline constexpr char kAwsJson[] = "application/x-amz-json-1.1";

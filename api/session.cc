@@ -42,14 +42,28 @@ bool WantsWebsocket(const http::request<http::string_body>& request) {
          http::token_list(request[http::field::upgrade]).exists("websocket");
 }
 
-HttpRequest Take(http::request<http::string_body>& request, std::string request_id) {
+// For the signature; without one nobody asks for them.
+std::vector<std::pair<std::string, std::string>> HeadersOf(
+    const http::request<http::string_body>& request) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  if (request.find(http::field::authorization) == request.end()) return headers;
+  for (const auto& field : request) {
+    headers.emplace_back(ToString(field.name_string()), ToString(field.value()));
+  }
+  return headers;
+}
+
+HttpRequest Take(http::request<http::string_body>& request, std::string request_id,
+                 const std::string& peer) {
   return {.method = ToString(request.method_string()),
           .target = ToString(request.target()),
           .host = ToString(request[http::field::host]),
           .origin = ToString(request[http::field::origin]),
           .amz_target = ToString(request["X-Amz-Target"]),
           .request_id = std::move(request_id),
-          .body = std::move(request.body())};
+          .peer = peer,
+          .body = std::move(request.body()),
+          .headers = HeadersOf(request)};
 }
 
 }  // namespace
@@ -68,8 +82,10 @@ Session::Session(net::ip::tcp::socket socket, HttpHandler& handler, const HttpLi
       deadline_(socket_) {}
 
 net::awaitable<void> Session::Serve(std::shared_ptr<Session> self) {
-  boost::system::error_code ignored;  // It only makes small answers faster.
+  boost::system::error_code ignored;  // It only makes small answers faster, or has gone already.
   self->socket_.set_option(net::ip::tcp::no_delay(true), ignored);
+  const net::ip::tcp::endpoint peer = self->socket_.remote_endpoint(ignored);
+  self->peer_ = peer.address().to_string();
   Stream stream(self->limits_.header_bytes_max + kReadAheadMax);
   while (co_await self->ServeOne(stream)) {
   }
@@ -127,7 +143,7 @@ net::awaitable<bool> Session::ServeOne(Stream& stream) {
   const bool head_only = message.method() == http::verb::head;
   const bool upgrade = WantsWebsocket(message);
   const std::string request_id = NewRequestId();
-  HttpRequest request = Take(message, request_id);
+  HttpRequest request = Take(message, request_id, peer_);
 
   HttpResponse response;
   try {

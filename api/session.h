@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -54,6 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const HttpLimits limits_;
   std::atomic<size_t>& channels_;
   Deadline deadline_;
+  std::string peer_;   // the client's numeric address
   bool idle_ = false;  // between requests
   bool draining_ = false;
 };
