@@ -4,7 +4,6 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
 
@@ -13,7 +12,6 @@ namespace berth::api {
 namespace {
 
 constexpr char kDefaultCluster[] = "default";
-constexpr char kReservedTagPrefix[] = "aws:";
 
 size_t CharacterCount(std::string_view utf8) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -32,7 +30,7 @@ absl::Status CheckTag(const TagArgument& tag) {
     return model::InvalidParameter(absl::StrFormat("the tag key '%s' is longer than %d characters",
                                                    *tag.key, kTagKeyLengthMax));
   }
-  if (absl::StartsWithIgnoreCase(*tag.key, kReservedTagPrefix)) {
+  if (model::IsReservedTagKey(*tag.key)) {
     return model::InvalidParameter(
         absl::StrFormat("the tag key '%s' is reserved: it should not begin with aws:", *tag.key));
   }
@@ -67,8 +65,9 @@ bool Includes(const std::vector<std::string>& include, std::string_view word) {
 }
 
 absl::StatusOr<model::Tags> ParseTags(const std::vector<TagArgument>& tags) {
-  if (tags.size() > kTagsMax) {
-    return model::InvalidParameter(absl::StrFormat("tags can have at most %d items.", kTagsMax));
+  if (tags.size() > model::kTagsMax) {
+    return model::InvalidParameter(
+        absl::StrFormat("tags can have at most %d items.", model::kTagsMax));
   }
   model::Tags parsed;
   std::set<std::string_view> keys;

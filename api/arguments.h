@@ -14,7 +14,6 @@
 
 namespace berth::api {
 
-inline constexpr size_t kTagsMax = 50;
 inline constexpr size_t kTagKeyLengthMax = 128;  // characters
 inline constexpr size_t kTagValueLengthMax = 256;
 

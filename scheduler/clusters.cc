@@ -1,4 +1,6 @@
 // CreateCluster.
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,13 +12,18 @@ namespace {
 
 constexpr char kEmptyDocument[] = "{}";
 
+bool IsAlike(const CreateCluster& command, const std::string& document) {
+  return std::find(command.alike.begin(), command.alike.end(), document) != command.alike.end();
+}
+
 // A bare CreateCluster asks for no more than that the cluster be there: agents send it at every
 // start.
 bool AsksForTheSame(const CreateCluster& command, const model::Cluster& cluster) {
-  const bool bare =
-      command.document == kEmptyDocument && command.tags.empty() && !command.has_settings;
+  const bool bare = (command.document == kEmptyDocument || IsAlike(command, kEmptyDocument)) &&
+                    command.tags.empty() && !command.has_settings;
   if (bare) return true;
-  return command.document == cluster.document && command.tags == cluster.tags;
+  if (command.tags != cluster.tags) return false;
+  return command.document == cluster.document || IsAlike(command, cluster.document);
 }
 
 // Nothing of a deleted cluster shows in the one that takes its name. Such a cluster has no instance

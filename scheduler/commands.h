@@ -51,6 +51,9 @@ struct CreateCluster {
   std::string document = "{}";
   model::Tags tags = {};
   bool has_settings = false;  // given, if only as the defaults, of which `document` says nothing
+  // Without settings, `document` has those that are the account's default today. A cluster that
+  // another default, or UpdateCluster, has given one of these documents is the same request's.
+  std::vector<std::string> alike = {};
 };
 
 struct DescribeClusters {
@@ -508,8 +511,8 @@ struct VerifyStopCandidates {
   std::vector<model::TaskId> candidates = {};
 };
 
-// A moment has passed: collects STOPPED tasks, INACTIVE instances and client tokens that are past
-// their retention, a bounded number each time.
+// A moment has passed: collects STOPPED tasks, INACTIVE instances, INACTIVE clusters with all that
+// is in them, and client tokens that are past their retention, a bounded number each time.
 struct Tick {
   struct Reply {};
 };

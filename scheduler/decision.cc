@@ -28,7 +28,15 @@ void Decision::PutCluster(ClusterState& cluster, model::Cluster record) {
   auto kept = std::make_shared<const model::Cluster>(std::move(record));
   const uint64_t change = Add(model::PutCluster{kept});
   state_.newest_cluster_change = change;
-  cluster.SetRecord(std::move(kept), change);
+  if (kept->status != model::ClusterStatus::kActive) state_.newest_deletion = change;
+  state_.ReplaceCluster(cluster, std::move(kept), change);
+}
+
+void Decision::DeleteCluster(ClusterState& cluster) {
+  const uint64_t change = Add(model::DeleteCluster{cluster.record()->sequence});
+  state_.newest_cluster_change = change;
+  state_.newest_deletion = change;
+  state_.EraseCluster(cluster);
 }
 
 const DefinitionEntry& Decision::AddDefinition(model::TaskDefinition record) {
@@ -41,6 +49,22 @@ const DefinitionEntry& Decision::AddDefinition(model::TaskDefinition record) {
   const uint64_t change = Add(model::PutTaskDefinition{kept});
   definitions.Add(kept, change);
   return *definitions.Find(kept->id);
+}
+
+const DefinitionEntry& Decision::PutDefinition(model::TaskDefinition next) {
+  auto kept = std::make_shared<const model::TaskDefinition>(std::move(next));
+  const uint64_t change = Add(model::PutTaskDefinition{kept});
+  // It may have been the one that its family's bare name stood for.
+  if (kept->status != model::DefinitionStatus::kActive) state_.newest_deletion = change;
+  state_.definitions.Replace(kept, change);
+  return *state_.definitions.Find(kept->id);
+}
+
+void Decision::DeleteDefinition(const DefinitionEntry& entry) {
+  const DefinitionRecord record = entry.record;
+  const uint64_t change = Add(model::DeleteTaskDefinition{record->sequence});
+  state_.newest_deletion = change;
+  state_.definitions.Erase(record->id, change);
 }
 
 InstanceEntry& Decision::AddInstance(ClusterState& cluster, model::ContainerInstance record) {
@@ -74,6 +98,7 @@ TaskEntry& Decision::AddTask(ClusterState& cluster, model::Task record) {
   record.sequence = state_.next.task++;
   auto kept = std::make_shared<const model::Task>(std::move(record));
   const uint64_t change = Add(model::PutTask{kept});
+  state_.definitions.CountReference(kept->definition->id, 1);
   return cluster.AddTask(std::move(kept), change);
 }
 
@@ -93,6 +118,12 @@ void Decision::DeleteTask(ClusterState& cluster, TaskEntry& entry) {
   state_.newest_deletion = change;
   state_.stopped_tasks.erase({task->stopped_at, task->sequence});
   cluster.EraseTask(entry, change);
+
+  const DefinitionEntry& definition = state_.definitions.CountReference(task->definition->id, -1);
+  if (definition.references == 0 &&
+      definition.record->status == model::DefinitionStatus::kDeleteInProgress) {
+    DeleteDefinition(definition);
+  }
 
   if (task->client_token.empty()) return;
   const TokenEntry* token = cluster.FindToken(task->client_token);
@@ -121,6 +152,24 @@ void Decision::DeleteToken(ClusterState& cluster, const std::string& token) {
   state_.newest_deletion = change;
   state_.tokens.erase({record.created_at, TokenKey(record)});
   cluster.EraseToken(record.token, change);
+}
+
+void Decision::PutAccountSetting(model::AccountSetting setting) {
+  const uint64_t change = Add(model::PutAccountSetting{setting});
+  state_.account.PutSetting(std::move(setting), change);
+}
+
+void Decision::DeleteAccountSetting(const std::string& principal_arn, const std::string& name) {
+  const uint64_t change =
+      Add(model::DeleteAccountSetting{.principal_arn = principal_arn, .name = name});
+  state_.account.EraseSetting({principal_arn, name}, change);
+}
+
+const AccessKeyEntry& Decision::PutAccessKey(model::AccessKey record) {
+  if (record.sequence == 0) record.sequence = state_.next.access_key++;
+  auto kept = std::make_shared<const model::AccessKey>(std::move(record));
+  const uint64_t change = Add(model::PutAccessKey{kept});
+  return state_.account.PutKey(std::move(kept), change);
 }
 
 }  // namespace berth::scheduler

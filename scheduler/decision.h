@@ -24,18 +24,28 @@ class Decision {
 
   ClusterState& AddCluster(model::Cluster record);
   void PutCluster(ClusterState& cluster, model::Cluster record);
+  // Requires: it holds nothing any more.
+  void DeleteCluster(ClusterState& cluster);
   // Takes the family's next revision.
   const DefinitionEntry& AddDefinition(model::TaskDefinition record);
+  const DefinitionEntry& PutDefinition(model::TaskDefinition next);
+  // Requires: nothing refers to it.
+  void DeleteDefinition(const DefinitionEntry& entry);
   InstanceEntry& AddInstance(ClusterState& cluster, model::ContainerInstance record);
   void PutInstance(ClusterState& cluster, InstanceEntry& entry, model::ContainerInstance next);
   void DeleteInstance(ClusterState& cluster, InstanceEntry& entry);
   TaskEntry& AddTask(ClusterState& cluster, model::Task record);
   // Also counts the task's version.
   void PutTask(ClusterState& cluster, TaskEntry& entry, model::Task next);
-  // The client token goes with the last of its tasks.
+  // The client token goes with the last of its tasks, and so does a definition that is to go.
   void DeleteTask(ClusterState& cluster, TaskEntry& entry);
   void PutToken(ClusterState& cluster, model::ClientToken record);
   void DeleteToken(ClusterState& cluster, const std::string& token);
+  void PutAccountSetting(model::AccountSetting setting);
+  // Requires: it is there.
+  void DeleteAccountSetting(const std::string& principal_arn, const std::string& name);
+  // Takes the next sequence when the record has none. Requires: the id is new, or the record's own.
+  const AccessKeyEntry& PutAccessKey(model::AccessKey record);
 
   void Do(Effect effect) { effects_.push_back(std::move(effect)); }
 
@@ -55,6 +65,7 @@ class Decision {
   template <class Reply>
   Outcome<Reply> Refuse(absl::Status error) {
     BERTH_CHECK(changes_.empty() && effects_.empty());
+    if (absl::IsNotFound(error)) SawNothing();
     return {.reply = std::move(error), .saw_change = saw_change_};
   }
 

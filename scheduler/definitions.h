@@ -19,6 +19,7 @@ namespace berth::scheduler {
 struct DefinitionEntry {
   DefinitionRecord record = {};
   uint64_t change = 0;
+  int64_t references = 0;  // remembered tasks that are runs of it
 };
 
 class Definitions {
@@ -30,19 +31,36 @@ class Definitions {
   const absl::btree_set<model::DefinitionId>& WithStatus(model::DefinitionStatus status) const;
   // The highest revision ever used of the family; 0 when there was none.
   int64_t LastRevision(const std::string& family) const;
+  // The families that have revisions, in order of their names.
+  const absl::btree_set<std::string>& Families(ListTaskDefinitionFamilies::Filter filter) const;
   uint64_t newest_change() const { return newest_change_; }
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
 
   void SetLastRevision(const std::string& family, int64_t revision);
   // Requires: the revision is new, and not above the family's last.
   void Add(DefinitionRecord record, uint64_t change);
+  // Requires: the revision is there.
+  void Replace(DefinitionRecord next, uint64_t change);
+  // Requires: nothing refers to it.
+  void Erase(const model::DefinitionId& id, uint64_t change);
+  // One more task is remembered that is a run of it (+1), or one fewer (-1).
+  const DefinitionEntry& CountReference(const model::DefinitionId& id, int64_t n);
 
+  int64_t CountReferenced() const;  // O(definitions): for the audit
   std::vector<std::string> FindViolations() const;
 
  private:
+  // How many revisions of each status a family has.
+  using Revisions = std::array<int64_t, 3>;
+
+  // Lists the revision under its status, or (-1) takes it off.
+  void List(const model::TaskDefinition& definition, int64_t n);
+
   absl::flat_hash_map<std::string, int64_t> last_revisions_;
   absl::flat_hash_map<model::DefinitionId, DefinitionEntry> entries_;
   std::array<absl::btree_set<model::DefinitionId>, 3> by_status_;
+  absl::flat_hash_map<std::string, Revisions> revisions_;  // no family without any
+  std::array<absl::btree_set<std::string>, 3> families_;   // by Filter
   uint64_t newest_change_ = 0;
 };
 

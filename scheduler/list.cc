@@ -66,15 +66,12 @@ const TasksById* ChooseIndex(const ClusterState& cluster, const ListTasks& comma
 
 Outcome<ListClusters::Reply> Decide(State& state, const ListClusters& command, Context) {
   Decision decision(state);
-  const auto& clusters = decision.state().clusters;
+  const auto& clusters = decision.state().active_clusters;
   decision.Saw(decision.state().newest_cluster_change);
   ListClusters::Reply reply;
   reply.more = FillPage(clusters.upper_bound(model::ClusterName{command.after}), clusters.end(),
                         command.limit, reply.names,
-                        [](const auto& entry) -> std::optional<model::ClusterName> {
-                          if (!entry.second->active()) return std::nullopt;
-                          return entry.first;
-                        });
+                        [](const model::ClusterName& name) { return std::optional(name); });
   return decision.Answer(std::move(reply));
 }
 

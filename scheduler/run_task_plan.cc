@@ -21,7 +21,6 @@ constexpr size_t kGroupMax = 255;
 constexpr size_t kClientTokenMax = 64;
 constexpr size_t kReferenceIdMax = 1024;
 constexpr size_t kOverridesMax = 8192;  // characters of JSON
-constexpr size_t kTagsMax = 50;
 constexpr char kServiceGroupPrefix[] = "service:";
 constexpr char kManagedClusterTag[] = "aws:ecs:clusterName";
 
@@ -128,13 +127,13 @@ absl::StatusOr<model::Tags> TagsFor(const RunTask& command,
   if (command.propagate_definition_tags) {
     for (const model::Tag& tag : definition.tags) add(tag);
   }
+  if (const size_t count = model::CountTags(tags); count > model::kTagsMax) {
+    return InvalidParameter(absl::StrFormat(
+        "the task would have %d tags, the propagated ones included; at most %d are allowed", count,
+        model::kTagsMax));
+  }
   if (command.enable_managed_tags) {
     add({.key = kManagedClusterTag, .value = command.cluster.value});
-  }
-  if (tags.size() > kTagsMax) {
-    return InvalidParameter(absl::StrFormat(
-        "the task would have %d tags, the propagated ones included; at most %d are allowed",
-        tags.size(), kTagsMax));
   }
   return tags;
 }
@@ -147,7 +146,10 @@ absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& comma
   plan.cluster = state.FindActiveCluster(command.cluster);
   if (plan.cluster == nullptr) return model::ClusterNotFound();
   const DefinitionEntry* entry = state.definitions.Resolve(command.definition);
-  if (entry == nullptr) return model::TaskDefinitionNotFound();
+  if (entry == nullptr) {
+    decision.SawNothing();
+    return model::TaskDefinitionNotFound();
+  }
   decision.Saw(entry->change);
   plan.definition = entry->record;
   plan.spec = plan.definition->spec;

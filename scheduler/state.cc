@@ -95,6 +95,11 @@ absl::Status LoadTask(State::Impl& state, model::TaskRecord task) {
     return DoesNotFit(absl::StrFormat("%s has %d containers, its definition %d", name,
                                       task->containers.size(), task->spec->containers.size()));
   }
+  const DefinitionEntry* definition = state.definitions.Find(task->definition->id);
+  if (definition == nullptr || definition->record != task->definition) {
+    return DoesNotFit(name + " is a run of a definition that is not there");
+  }
+  state.definitions.CountReference(task->definition->id, 1);
   state.next.task = std::max(state.next.task, task->sequence + 1);
   if (task->last_status == TaskStatus::kStopped) {
     const auto key = std::pair(task->stopped_at, task->sequence);
@@ -144,6 +149,27 @@ absl::Status LoadTokens(State::Impl& state, std::vector<model::ClientToken> toke
   return absl::OkStatus();
 }
 
+absl::Status LoadAccount(State::Impl& state, std::vector<model::AccountSetting> settings,
+                         std::vector<std::shared_ptr<model::AccessKey>> keys) {
+  Account& account = state.account;
+  for (model::AccountSetting& setting : settings) {
+    if (account.settings().contains({setting.principal_arn, setting.name})) {
+      return DoesNotFit(absl::StrFormat("account setting %s of %s is there twice", setting.name,
+                                        setting.principal_arn));
+    }
+    account.PutSetting(std::move(setting), 0);
+  }
+  SortBySequence(keys);
+  for (auto& key : keys) {
+    if (account.FindKey(key->id) != nullptr) {
+      return DoesNotFit(absl::StrFormat("access key %s is there twice", key->id));
+    }
+    state.next.access_key = std::max(state.next.access_key, key->sequence + 1);
+    account.PutKey(std::move(key), 0);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ClusterState* State::Impl::FindCluster(const model::ClusterName& name) const {
@@ -161,7 +187,37 @@ ClusterState& State::Impl::AddCluster(model::ClusterRecord record, uint64_t chan
   auto& place = clusters[name];
   BERTH_CHECK(place == nullptr);
   place = std::make_unique<ClusterState>(std::move(record), change);
+  List(*place);
   return *place;
+}
+
+void State::Impl::ReplaceCluster(ClusterState& cluster, model::ClusterRecord next,
+                                 uint64_t change) {
+  BERTH_CHECK(next->name == cluster.record()->name);
+  Unlist(cluster);
+  cluster.SetRecord(std::move(next), change);
+  List(cluster);
+}
+
+void State::Impl::EraseCluster(const ClusterState& cluster) {
+  BERTH_CHECK(cluster.tasks().empty() && cluster.instances().empty() && cluster.tokens().empty());
+  Unlist(cluster);
+  clusters.erase(model::ClusterName(cluster.record()->name));
+}
+
+void State::Impl::List(ClusterState& cluster) {
+  const model::Cluster& record = *cluster.record();
+  if (cluster.active()) {
+    active_clusters.insert(record.name);
+  } else {
+    inactive_clusters.insert({{record.deleted_at, record.name}, &cluster});
+  }
+}
+
+void State::Impl::Unlist(const ClusterState& cluster) {
+  const model::Cluster& record = *cluster.record();
+  active_clusters.erase(record.name);
+  inactive_clusters.erase({record.deleted_at, record.name});
 }
 
 std::string TokenKey(const model::ClientToken& token) {
@@ -192,7 +248,9 @@ absl::Status State::Load(model::Records records) {
   }
   status = LoadReservations(state);
   if (!status.ok()) return status;
-  return LoadTokens(state, std::move(records.client_tokens));
+  status = LoadTokens(state, std::move(records.client_tokens));
+  if (!status.ok()) return status;
+  return LoadAccount(state, std::move(records.account_settings), std::move(records.access_keys));
 }
 
 }  // namespace berth::scheduler

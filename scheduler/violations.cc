@@ -241,10 +241,26 @@ std::vector<std::string> ClusterState::FindViolations() const {
 std::vector<std::string> State::FindViolations() const {
   const Impl& state = *impl_;
   Violations out = state.definitions.FindViolations();
+  const Violations account = state.account.FindViolations();
+  out.insert(out.end(), account.begin(), account.end());
+  absl::btree_map<model::DefinitionId, int64_t> references;
   size_t stopped = 0;
   size_t inactive = 0;
   size_t tokens = 0;
+  size_t deleted = 0;
   for (const auto& [name, cluster] : state.clusters) {
+    const model::Cluster& record = *cluster->record();
+    const bool listed = state.active_clusters.contains(name);
+    const bool goes = state.inactive_clusters.contains({record.deleted_at, name});
+    Expect(out, record.name == name && cluster->active() == listed && listed != goes,
+           "cluster %s is %s, and listed: %d, to be forgotten: %d", name.value,
+           std::string(model::ToString(record.status)), listed, goes);
+    deleted += goes ? 1 : 0;
+    for (const auto desired : {DesiredStatus::kRunning, DesiredStatus::kStopped}) {
+      for (const TaskRef& ref : cluster->tasks().Of(desired)) {
+        ++references[ref.entry->record->definition->id];
+      }
+    }
     for (const std::string& violation : cluster->FindViolations()) {
       out.push_back(absl::StrCat("cluster ", name.value, ": ", violation));
     }
@@ -273,8 +289,17 @@ std::vector<std::string> State::FindViolations() const {
   }
   Expect(out,
          stopped == state.stopped_tasks.size() && inactive == state.inactive_instances.size() &&
-             tokens == state.tokens.size(),
+             tokens == state.tokens.size() && deleted == state.inactive_clusters.size() &&
+             state.clusters.size() == state.active_clusters.size() + deleted,
          "more waits to be forgotten than there is");
+  for (const auto& [id, count] : references) {
+    const DefinitionEntry* entry = state.definitions.Find(id);
+    Expect(out, entry != nullptr && entry->references == count,
+           "definition %s:%d has %d tasks, and counts %d", id.family, id.revision, count,
+           entry == nullptr ? 0 : entry->references);
+  }
+  Expect(out, state.definitions.CountReferenced() == static_cast<int64_t>(references.size()),
+         "definitions count tasks that are not there");
   return out;
 }
 

@@ -61,6 +61,12 @@ absl::StatusOr<Records> MemoryStore::Load() {
     records.tasks.back()->definition = definitions.at(task->definition->sequence);
   }
   for (const auto& [key, token] : current_.client_tokens) records.client_tokens.push_back(token);
+  for (const auto& [key, setting] : current_.account_settings) {
+    records.account_settings.push_back(setting);
+  }
+  for (const auto& [sequence, key] : current_.access_keys) {
+    records.access_keys.push_back(std::make_shared<model::AccessKey>(*key));
+  }
   return records;
 }
 
@@ -153,6 +159,7 @@ void MemoryStore::Apply(const Change& change, Disk& disk) {
   std::visit(
       Overloaded{
           [&](const model::PutCluster& put) { disk.clusters[put.record->sequence] = put.record; },
+          [&](const model::DeleteCluster& remove) { disk.clusters.erase(remove.sequence); },
           [&](const model::PutFamily& put) { disk.families[put.record.name] = put.record; },
           [&](const model::PutTaskDefinition& put) {
             disk.definitions[put.record->sequence] = put.record;
@@ -169,6 +176,15 @@ void MemoryStore::Apply(const Change& change, Disk& disk) {
           },
           [&](const model::DeleteClientToken& remove) {
             disk.client_tokens.erase({remove.cluster, remove.token});
+          },
+          [&](const model::PutAccountSetting& put) {
+            disk.account_settings[{put.record.principal_arn, put.record.name}] = put.record;
+          },
+          [&](const model::DeleteAccountSetting& remove) {
+            disk.account_settings.erase({remove.principal_arn, remove.name});
+          },
+          [&](const model::PutAccessKey& put) {
+            disk.access_keys[put.record->sequence] = put.record;
           },
       },
       change);

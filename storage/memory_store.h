@@ -53,6 +53,9 @@ class MemoryStore final : public Store {
     std::map<int64_t, std::shared_ptr<const model::ContainerInstance>> instances;
     std::map<int64_t, std::shared_ptr<const model::Task>> tasks;
     std::map<std::pair<model::ClusterName, std::string>, model::ClientToken> client_tokens;
+    // By principal and name.
+    std::map<std::pair<std::string, std::string>, model::AccountSetting> account_settings;
+    std::map<int64_t, model::AccessKeyRecord> access_keys;
   };
 
   std::optional<absl::Status> TakeFailure();

@@ -11,18 +11,21 @@ using model::Family;
 
 const TableSql kClusterSql = {
     .put = R"sql(
-INSERT INTO cluster_records (sequence, name, status, created_at, tags, document)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO cluster_records (sequence, name, status, created_at, deleted_at, tags, document)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT (sequence) DO UPDATE SET
   name = excluded.name,
   status = excluded.status,
   created_at = excluded.created_at,
+  deleted_at = excluded.deleted_at,
   tags = excluded.tags,
   document = excluded.document
 )sql",
-    .remove = nullptr,
+    .remove = R"sql(
+DELETE FROM cluster_records WHERE sequence = ?1
+)sql",
     .select = R"sql(
-SELECT sequence, name, status, created_at, tags, document
+SELECT sequence, name, status, created_at, deleted_at, tags, document
 FROM cluster_records
 ORDER BY sequence
 )sql",
@@ -34,6 +37,7 @@ void WriteCluster(Statement& put, const Cluster& cluster) {
       .Text(cluster.name.value)
       .Text(ToString(cluster.status))
       .Time(cluster.created_at)
+      .Time(cluster.deleted_at)
       .Text(TagsJson(cluster.tags))
       .Text(cluster.document);
 }
@@ -45,6 +49,7 @@ absl::StatusOr<std::shared_ptr<Cluster>> ReadCluster(const Statement& row) {
   cluster->name.value = read.Text();
   cluster->status = read.Word(model::ParseClusterStatus);
   cluster->created_at = read.Time();
+  cluster->deleted_at = read.Time();
   absl::StatusOr<model::Tags> tags = ParseTags(read.Text());
   read.FailIf(tags.status());
   cluster->document = read.Text();

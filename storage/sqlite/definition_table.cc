@@ -13,14 +13,16 @@ using model::TaskDefinition;
 const TableSql kDefinitionSql = {
     .put = R"sql(
 INSERT INTO task_definition_records (
-  sequence, family, revision, status, registered_at, deregistered_at, registered_by, tags, document)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+  sequence, family, revision, status, registered_at, deregistered_at, delete_requested_at,
+  registered_by, tags, document)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 ON CONFLICT (sequence) DO UPDATE SET
   family = excluded.family,
   revision = excluded.revision,
   status = excluded.status,
   registered_at = excluded.registered_at,
   deregistered_at = excluded.deregistered_at,
+  delete_requested_at = excluded.delete_requested_at,
   registered_by = excluded.registered_by,
   tags = excluded.tags,
   document = excluded.document
@@ -30,7 +32,8 @@ DELETE FROM task_definition_records WHERE sequence = ?1
 )sql",
     .select = R"sql(
 SELECT
-  sequence, family, revision, status, registered_at, deregistered_at, registered_by, tags, document
+  sequence, family, revision, status, registered_at, deregistered_at, delete_requested_at,
+  registered_by, tags, document
 FROM task_definition_records
 ORDER BY sequence
 )sql",
@@ -44,6 +47,7 @@ void WriteDefinition(Statement& put, const TaskDefinition& definition) {
       .Text(ToString(definition.status))
       .Time(definition.registered_at)
       .Time(definition.deregistered_at)
+      .Time(definition.delete_requested_at)
       .TextOrNull(definition.registered_by)
       .Text(TagsJson(definition.tags));
   if (definition.document == nullptr) {
@@ -62,6 +66,7 @@ absl::StatusOr<std::shared_ptr<TaskDefinition>> ReadDefinition(const Statement& 
   definition->status = read.Word(model::ParseDefinitionStatus);
   definition->registered_at = read.Time();
   definition->deregistered_at = read.Time();
+  definition->delete_requested_at = read.Time();
   definition->registered_by = read.Text();
   absl::StatusOr<model::Tags> tags = ParseTags(read.Text());
   read.FailIf(tags.status());

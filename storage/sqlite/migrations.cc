@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array kMigrations = {
     kMigration0001,
+    kMigration0002,
 };
 
 absl::Status CheckOwner(Connection& connection, int64_t version) {

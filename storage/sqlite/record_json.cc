@@ -181,6 +181,7 @@ std::string InstanceDetailsJson(const ContainerInstance& instance) {
   json.EndObject();
   WriteTags(json, instance.tags);
   json.Text("registration_token", instance.registration_token);
+  json.Text("registered_by", instance.registered_by);
   json.EndObject();
   return json.Take();
 }
@@ -199,6 +200,7 @@ absl::StatusOr<ContainerInstance> WithDetails(ContainerInstance instance,
                              .docker_version = versions.Text("docker_version")};
     instance.tags = ReadTags(json, "tags");
     instance.registration_token = json.Text("registration_token");
+    instance.registered_by = json.Text("registered_by");
   });
   if (!read.ok()) return read;
   return instance;

@@ -11,6 +11,7 @@
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/file_lock.h"
 #include "storage/sqlite/migrations.h"
+#include "storage/sqlite/row.h"
 #include "storage/sqlite/sqlite_error.h"
 #include "storage/sqlite/tables.h"
 #include "storage/sqlite/write_ahead_log.h"
@@ -51,6 +52,8 @@ struct Statements {
   TableStatements instance;
   TableStatements task;
   TableStatements client_token;
+  TableStatements account_setting;
+  TableStatements access_key;
 
   static absl::StatusOr<Statements> Prepare(Connection& connection);
 };
@@ -68,12 +71,19 @@ absl::StatusOr<Statements> Statements::Prepare(Connection& connection) {
   if (!task.ok()) return task.status();
   absl::StatusOr<TableStatements> token = TableStatements::Prepare(connection, kClientTokenSql);
   if (!token.ok()) return token.status();
+  absl::StatusOr<TableStatements> setting =
+      TableStatements::Prepare(connection, kAccountSettingSql);
+  if (!setting.ok()) return setting.status();
+  absl::StatusOr<TableStatements> key = TableStatements::Prepare(connection, kAccessKeySql);
+  if (!key.ok()) return key.status();
   return Statements{.cluster = *std::move(cluster),
                     .family = *std::move(family),
                     .definition = *std::move(definition),
                     .instance = *std::move(instance),
                     .task = *std::move(task),
-                    .client_token = *std::move(token)};
+                    .client_token = *std::move(token),
+                    .account_setting = *std::move(setting),
+                    .access_key = *std::move(key)};
 }
 
 // Calls `take` for each row; the first error of either ends it.
@@ -119,6 +129,7 @@ class SqliteStore final : public Store {
   absl::Status ReadRecords(Records& records);
 
   absl::Status Apply(const model::PutCluster& change);
+  absl::Status Apply(const model::DeleteCluster& change);
   absl::Status Apply(const model::PutFamily& change);
   absl::Status Apply(const model::PutTaskDefinition& change);
   absl::Status Apply(const model::DeleteTaskDefinition& change);
@@ -128,6 +139,9 @@ class SqliteStore final : public Store {
   absl::Status Apply(const model::DeleteTask& change);
   absl::Status Apply(const model::PutClientToken& change);
   absl::Status Apply(const model::DeleteClientToken& change);
+  absl::Status Apply(const model::PutAccountSetting& change);
+  absl::Status Apply(const model::DeleteAccountSetting& change);
+  absl::Status Apply(const model::PutAccessKey& change);
   static absl::Status Remove(Statement& statement, int64_t sequence);
 
   // The error of a COMMIT that failed for a reference, with the row that has it.
@@ -194,12 +208,17 @@ absl::Status SqliteStore::ReadRecords(Records& records) {
                    [&](const Statement& row) { return ReadTask(row, definitions); });
   if (!status.ok()) return status;
 
-  return ReadAll(statements_.client_token.select, records.client_tokens,
-                 [](const Statement& row) -> absl::StatusOr<model::ClientToken> {
-                   absl::StatusOr<ClientTokenRow> found = ReadClientToken(row);
-                   if (!found.ok()) return found.status();
-                   return std::move(found->token);
-                 });
+  status = ReadAll(statements_.client_token.select, records.client_tokens,
+                   [](const Statement& row) -> absl::StatusOr<model::ClientToken> {
+                     absl::StatusOr<ClientTokenRow> found = ReadClientToken(row);
+                     if (!found.ok()) return found.status();
+                     return std::move(found->token);
+                   });
+  if (!status.ok()) return status;
+  status =
+      ReadAll(statements_.account_setting.select, records.account_settings, ReadAccountSetting);
+  if (!status.ok()) return status;
+  return ReadAll(statements_.access_key.select, records.access_keys, ReadAccessKey);
 }
 
 absl::Status SqliteStore::Commit(std::span<const Change> changes) {
@@ -243,6 +262,10 @@ absl::Status SqliteStore::Apply(const model::PutCluster& change) {
   BERTH_CHECK(change.record != nullptr);
   WriteCluster(statements_.cluster.put, *change.record);
   return statements_.cluster.put.Run();
+}
+
+absl::Status SqliteStore::Apply(const model::DeleteCluster& change) {
+  return Remove(statements_.cluster.remove, change.sequence);
 }
 
 absl::Status SqliteStore::Apply(const model::PutFamily& change) {
@@ -297,6 +320,23 @@ absl::Status SqliteStore::Apply(const model::DeleteClientToken& change) {
   const std::optional<int64_t> sequence = client_tokens_.Release(change.cluster, change.token);
   if (!sequence) return absl::OkStatus();
   return Remove(statements_.client_token.remove, *sequence);
+}
+
+absl::Status SqliteStore::Apply(const model::PutAccountSetting& change) {
+  WriteAccountSetting(statements_.account_setting.put, change.record);
+  return statements_.account_setting.put.Run();
+}
+
+absl::Status SqliteStore::Apply(const model::DeleteAccountSetting& change) {
+  Statement& remove = statements_.account_setting.remove;
+  RowWriter(remove).Text(change.principal_arn).Text(change.name);
+  return remove.Run();
+}
+
+absl::Status SqliteStore::Apply(const model::PutAccessKey& change) {
+  BERTH_CHECK(change.record != nullptr);
+  WriteAccessKey(statements_.access_key.put, *change.record);
+  return statements_.access_key.put.Run();
 }
 
 absl::Status SqliteStore::Remove(Statement& statement, int64_t sequence) {

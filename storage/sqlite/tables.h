@@ -53,4 +53,13 @@ extern const TableSql kClientTokenSql;
 void WriteClientToken(Statement& put, int64_t sequence, const model::ClientToken& token);
 absl::StatusOr<ClientTokenRow> ReadClientToken(const Statement& row);
 
+// `remove` takes the principal's ARN and the name.
+extern const TableSql kAccountSettingSql;
+void WriteAccountSetting(Statement& put, const model::AccountSetting& setting);
+absl::StatusOr<model::AccountSetting> ReadAccountSetting(const Statement& row);
+
+extern const TableSql kAccessKeySql;
+void WriteAccessKey(Statement& put, const model::AccessKey& key);
+absl::StatusOr<std::shared_ptr<model::AccessKey>> ReadAccessKey(const Statement& row);
+
 }  // namespace berth::storage::sqlite

@@ -22,9 +22,9 @@ INSERT INTO task_records (
   sequence, id, cluster, definition, instance, last_status, desired_status, stop_code,
   stopped_reason, version, launch_type, task_group, started_by, created_at, connectivity_at,
   pull_started_at, pull_stopped_at, started_at, stopping_at, execution_stopped_at, stopped_at,
-  overrides, network_configuration, details)
+  protected_until, overrides, network_configuration, details)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-  ?21, ?22, ?23, ?24)
+  ?21, ?22, ?23, ?24, ?25)
 ON CONFLICT (sequence) DO UPDATE SET
   cluster = excluded.cluster,
   instance = excluded.instance,
@@ -44,6 +44,7 @@ ON CONFLICT (sequence) DO UPDATE SET
   stopping_at = excluded.stopping_at,
   execution_stopped_at = excluded.execution_stopped_at,
   stopped_at = excluded.stopped_at,
+  protected_until = excluded.protected_until,
   overrides = excluded.overrides,
   network_configuration = excluded.network_configuration,
   details = excluded.details
@@ -57,7 +58,7 @@ SELECT
   sequence, id, cluster, definition, instance, last_status, desired_status, stop_code,
   stopped_reason, version, launch_type, task_group, started_by, created_at, connectivity_at,
   pull_started_at, pull_stopped_at, started_at, stopping_at, execution_stopped_at, stopped_at,
-  overrides, network_configuration, details
+  protected_until, overrides, network_configuration, details
 FROM task_records
 ORDER BY sequence
 )sql",
@@ -95,7 +96,8 @@ void WriteTask(Statement& put, const Task& task) {
       .Time(task.started_at)
       .Time(task.stopping_at)
       .Time(task.execution_stopped_at)
-      .Time(task.stopped_at);
+      .Time(task.stopped_at)
+      .Time(task.protected_until);
   if (task.overrides == nullptr) {
     write.Null();
   } else {
@@ -135,6 +137,7 @@ absl::StatusOr<std::shared_ptr<Task>> ReadTask(const Statement& row,
   task.stopping_at = read.Time();
   task.execution_stopped_at = read.Time();
   task.stopped_at = read.Time();
+  task.protected_until = read.Time();
   if (std::optional<std::string> overrides = read.OptionalText()) {
     task.overrides =
         std::make_shared<const TaskOverrides>(TaskOverrides{.document = *std::move(overrides)});

@@ -79,7 +79,7 @@ TEST_CASE("a family alone means its latest ACTIVE revision") {
 
   SetStatus(world, third, model::DefinitionStatus::kInactive);
   CHECK(world.Ok(bare)->id.revision == 2);
-  SetStatus(world, second, model::DefinitionStatus::kDeleteInProgress);
+  SetStatus(world, second, model::DefinitionStatus::kInactive);
   CHECK(world.Ok(bare)->id.revision == 1);
 
   // By number all of them are still described.

@@ -1,6 +1,8 @@
 #include <functional>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "scheduler/decision.h"
 #include "tests/scheduler/world.h"
 
 namespace berth::scheduler {
@@ -40,6 +42,31 @@ TEST_CASE("after a restart everything is described as before, GPUs and all") {
   world.Restart();
 
   CHECK(Portrait(world) == before);
+}
+
+TEST_CASE("after a restart account settings and access keys are known, and new keys come after") {
+  World world;
+  model::Records records = world.store.Load();
+  const model::AccountSetting setting{.principal_arn = "arn:aws:iam::000000000000:root",
+                                      .name = "containerInsights",
+                                      .value = "enabled"};
+  records.account_settings.push_back(setting);
+  for (const int64_t sequence : {7, 3}) {
+    records.access_keys.push_back(std::make_shared<model::AccessKey>(
+        model::AccessKey{.id = absl::StrFormat("AKIA%d", sequence), .sequence = sequence}));
+  }
+  State state;
+  REQUIRE(state.Load(std::move(records)).ok());
+
+  const Account& account = state.impl().account;
+  CHECK(account.settings().begin()->second == setting);
+  CHECK(account.FindKey("AKIA7")->record->sequence == 7);
+  CHECK(account.keys().begin()->second.record->id == "AKIA3");
+  Decision decision(state);
+  CHECK(decision.PutAccessKey({.id = "AKIA8"}).record->sequence == 8);
+  CHECK(decision.PutAccessKey({.id = "AKIA3", .sequence = 3, .user = "u"}).record->user == "u");
+  CHECK(decision.Answer(0).saw_change == state.change_number());
+  CHECK(state.FindViolations() == std::vector<std::string>{});
 }
 
 TEST_CASE("after a restart work goes on: new ids, revisions and keys do not meet old ones") {
@@ -101,6 +128,22 @@ TEST_CASE("records that do not fit each other are refused by name") {
              if (!container.gpu_ids.empty()) container.gpu_ids = {{"GPU-0"}};
            }
            task->instance = r.instances[0]->id;
+         }
+       }},
+      {"a definition that is not there",
+       [](model::Records& r) {
+         r.tasks[0]->definition = std::make_shared<model::TaskDefinition>(*r.definitions[0]);
+       }},
+      {"account setting a of p is there twice",
+       [](model::Records& r) {
+         r.account_settings = {{.principal_arn = "p", .name = "a"},
+                               {.principal_arn = "p", .name = "a"}};
+       }},
+      {"access key AKIA is there twice",
+       [](model::Records& r) {
+         for (const int64_t sequence : {1, 2}) {
+           r.access_keys.push_back(std::make_shared<model::AccessKey>(
+               model::AccessKey{.id = "AKIA", .sequence = sequence}));
          }
        }},
       {"client token", [](model::Records& r) { r.client_tokens[0].cluster = {"nowhere"}; }},

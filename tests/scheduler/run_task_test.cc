@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
 #include "model/task_definition.h"
 #include "tests/scheduler/world.h"
 
@@ -152,11 +153,6 @@ TEST_CASE("what RunTask refuses, it refuses by name and starts nothing") {
          return spec;
        }(),
        [](RunTask&) {}},
-      {"50", Spec(),
-       [](RunTask& r) {
-         for (int i = 0; i < 50; ++i) r.tags.push_back({.key = std::to_string(i)});
-         r.enable_managed_tags = true;
-       }},
   }));
   INFO(c.text);
   World world;
@@ -373,6 +369,24 @@ TEST_CASE("tags: the caller's, then the definition's that they do not replace, t
         model::Tags{{.key = "team", .value = "caller"},
                     {.key = "cost", .value = "7"},
                     {.key = "aws:ecs:clusterName", .value = "default"}});
+}
+
+TEST_CASE("a task has fifty tags, the propagated ones included and ECS's own not") {
+  World world;
+  world.Register({});
+  RegisterTaskDefinition registration{.family = "web",
+                                      .document = std::make_shared<const std::string>("{}"),
+                                      .spec = std::make_shared<const model::TaskSpec>(Spec())};
+  for (int i = 0; i < 50; ++i) registration.tags.push_back({.key = absl::StrFormat("k%d", i)});
+  RunTask command = world.Running(world.Ok(registration));
+  command.propagate_definition_tags = true;
+  command.enable_managed_tags = true;
+
+  CHECK(world.Ok(command).tasks.at(0)->tags.size() == 51);
+  command.tags = {{.key = "k7", .value = "its own"}};
+  CHECK(world.Ok(command).tasks.at(0)->tags.size() == 51);
+  command.tags = {{.key = "one more"}};
+  CHECK(absl::StrContains(world.Refusal(command), "would have 51 tags"));
 }
 
 TEST_CASE("placing and releasing are versions of the instance") {

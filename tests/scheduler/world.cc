@@ -94,13 +94,19 @@ void FakeStore::Apply(const model::Change& change) {
   std::visit(
       Overloaded{
           [&](const model::PutCluster& put) { clusters[put.record->sequence] = put.record; },
+          [&](const model::DeleteCluster& gone) {
+            CHECK(HoldsNothing(gone.sequence));
+            CHECK(clusters.erase(gone.sequence) == 1);
+          },
           [&](const model::PutFamily& put) {
             families[put.record.name] = put.record.last_revision;
           },
           [&](const model::PutTaskDefinition& put) {
             definitions[put.record->sequence] = put.record;
           },
-          [&](const model::DeleteTaskDefinition& gone) { definitions.erase(gone.sequence); },
+          [&](const model::DeleteTaskDefinition& gone) {
+            CHECK(definitions.erase(gone.sequence) == 1);
+          },
           [&](const model::PutInstance& put) { instances[put.record->sequence] = put.record; },
           [&](const model::DeleteInstance& gone) { CHECK(instances.erase(gone.sequence) == 1); },
           [&](const model::PutTask& put) { tasks[put.record->sequence] = put.record; },
@@ -111,8 +117,24 @@ void FakeStore::Apply(const model::Change& change) {
           [&](const model::DeleteClientToken& gone) {
             CHECK(tokens.erase({gone.cluster.value, gone.token}) == 1);
           },
+          [&](const model::PutAccountSetting& put) {
+            settings[{put.record.principal_arn, put.record.name}] = put.record;
+          },
+          [&](const model::DeleteAccountSetting& gone) {
+            CHECK(settings.erase({gone.principal_arn, gone.name}) == 1);
+          },
+          [&](const model::PutAccessKey& put) { access_keys[put.record->sequence] = put.record; },
       },
       change);
+}
+
+bool FakeStore::HoldsNothing(int64_t cluster_sequence) const {
+  const model::ClusterName& name = clusters.at(cluster_sequence)->name;
+  const auto of_it = [&name](const auto& entry) { return entry.second->cluster == name; };
+  return std::none_of(instances.begin(), instances.end(), of_it) &&
+         std::none_of(tasks.begin(), tasks.end(), of_it) &&
+         std::none_of(tokens.begin(), tokens.end(),
+                      [&name](const auto& entry) { return entry.second.cluster == name; });
 }
 
 model::Records FakeStore::Load() const {
@@ -145,6 +167,10 @@ model::Records FakeStore::Load() const {
     records.tasks.push_back(std::move(copy));
   }
   for (const auto& [key, token] : tokens) records.client_tokens.push_back(token);
+  for (const auto& [key, setting] : settings) records.account_settings.push_back(setting);
+  for (auto entry = access_keys.rbegin(); entry != access_keys.rend(); ++entry) {
+    records.access_keys.push_back(std::make_shared<model::AccessKey>(*entry->second));
+  }
   return records;
 }
 
@@ -350,6 +376,20 @@ std::string Describe(const model::Change& change) {
             return absl::StrFormat("put token %s of %d", put.record.token, put.record.tasks.size());
           },
           [](const model::DeleteClientToken& gone) { return "delete token " + gone.token; },
+          [](const model::DeleteCluster& gone) {
+            return absl::StrFormat("delete cluster #%d", gone.sequence);
+          },
+          [](const model::PutAccountSetting& put) {
+            return absl::StrFormat("put setting %s of %s: %s", put.record.name,
+                                   put.record.principal_arn, put.record.value);
+          },
+          [](const model::DeleteAccountSetting& gone) {
+            return absl::StrFormat("delete setting %s of %s", gone.name, gone.principal_arn);
+          },
+          [](const model::PutAccessKey& put) {
+            return absl::StrFormat("put access key %s #%d %s", put.record->id, put.record->sequence,
+                                   Seconds(put.record->revoked_at));
+          },
       },
       change);
 }

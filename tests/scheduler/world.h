@@ -29,6 +29,7 @@ class FakeStore {
   void Apply(const model::Change& change);
   // Copies, with the specs made anew from the documents' stand-ins: definitions and overrides.
   model::Records Load() const;
+  bool HoldsNothing(int64_t cluster_sequence) const;  // the cluster
 
   std::map<int64_t, std::shared_ptr<const model::Cluster>> clusters = {};
   std::map<std::string, int64_t> families = {};
@@ -36,6 +37,8 @@ class FakeStore {
   std::map<int64_t, std::shared_ptr<const model::ContainerInstance>> instances = {};
   std::map<int64_t, std::shared_ptr<const model::Task>> tasks = {};
   std::map<std::pair<std::string, std::string>, model::ClientToken> tokens = {};
+  std::map<std::pair<std::string, std::string>, model::AccountSetting> settings = {};
+  std::map<int64_t, model::AccessKeyRecord> access_keys = {};
 };
 
 // Hex ids that count up, so that a later one is a greater one.

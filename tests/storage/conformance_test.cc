@@ -68,7 +68,9 @@ std::vector<Change> OneOfEach() {
           model::PutTaskDefinition{Definition()},
           model::PutInstance{Shared(FullInstance(1))},
           model::PutTask{Shared(FullTask(1, Definition()))},
-          model::PutClientToken{FullClientToken(1)}};
+          model::PutClientToken{FullClientToken(1)},
+          model::PutAccountSetting{FullAccountSetting(1)},
+          model::PutAccessKey{Shared(FullAccessKey(1))}};
 }
 
 Records RecordsOfOneOfEach() {
@@ -79,6 +81,8 @@ Records RecordsOfOneOfEach() {
   records.instances.push_back(std::make_shared<model::ContainerInstance>(FullInstance(1)));
   records.tasks.push_back(std::make_shared<model::Task>(FullTask(1, Definition())));
   records.client_tokens.push_back(FullClientToken(1));
+  records.account_settings.push_back(FullAccountSetting(1));
+  records.access_keys.push_back(std::make_shared<model::AccessKey>(FullAccessKey(1)));
   return records;
 }
 
@@ -100,6 +104,8 @@ TEST_CASE("the samples leave no member at its default", "[conformance]") {
   CHECK(Alike(MembersOf(FullInstance(1)), MembersOf(model::ContainerInstance{})) == kNone);
   CHECK(Alike(MembersOf(FullTask(1, Definition())), MembersOf(model::Task{})) == kNone);
   CHECK(Alike(MembersOf(FullClientToken(1)), MembersOf(model::ClientToken{})) == kNone);
+  CHECK(Alike(MembersOf(FullAccountSetting(1)), MembersOf(model::AccountSetting{})) == kNone);
+  CHECK(Alike(MembersOf(FullAccessKey(1)), MembersOf(model::AccessKey{})) == kNone);
 }
 
 TEST_CASE("a new store is empty", "[conformance]") {
@@ -129,7 +135,8 @@ TEST_CASE("records whose members all have their defaults come back as such", "[c
               .Commit({model::PutCluster{std::make_shared<model::Cluster>()}, model::PutFamily{},
                        model::PutTaskDefinition{definition},
                        model::PutInstance{std::make_shared<model::ContainerInstance>()},
-                       model::PutTask{task}, model::PutClientToken{}})
+                       model::PutTask{task}, model::PutClientToken{}, model::PutAccountSetting{},
+                       model::PutAccessKey{std::make_shared<model::AccessKey>()}})
               .ok());
   store.Reopen();
 
@@ -140,6 +147,8 @@ TEST_CASE("records whose members all have their defaults come back as such", "[c
   expected.instances.push_back(std::make_shared<model::ContainerInstance>());
   expected.tasks.push_back(task);
   expected.client_tokens.emplace_back();
+  expected.account_settings.emplace_back();
+  expected.access_keys.push_back(std::make_shared<model::AccessKey>());
   CHECK(Describe(store.Load()) == Describe(expected));
 }
 
@@ -189,6 +198,12 @@ TEST_CASE("every word of every status comes back", "[conformance]") {
     cluster->status = status;
     changes.push_back(model::PutCluster{cluster});
     expected.clusters.push_back(cluster);
+  });
+  each(model::KeyRole::kAgent, [&](model::KeyRole role) {
+    auto key = std::make_shared<model::AccessKey>(FullAccessKey(++sequence));
+    key->role = role;
+    changes.push_back(model::PutAccessKey{key});
+    expected.access_keys.push_back(key);
   });
 
   REQUIRE(store.Commit(changes).ok());
@@ -254,12 +269,19 @@ TEST_CASE("a record that is put again replaces the one before, in every member",
   small.tasks.push_back(task);
   small.client_tokens.push_back(
       {.cluster = FullClientToken(1).cluster, .token = FullClientToken(1).token});
+  small.account_settings.push_back(
+      {.principal_arn = FullAccountSetting(1).principal_arn, .name = FullAccountSetting(1).name});
+  const auto key = std::make_shared<model::AccessKey>();
+  key->sequence = 1;
+  small.access_keys.push_back(key);
   const std::vector<Change> put_small = {model::PutCluster{cluster},
                                          model::PutFamily{small.families[0]},
                                          model::PutTaskDefinition{definition},
                                          model::PutInstance{instance},
                                          model::PutTask{task},
-                                         model::PutClientToken{small.client_tokens[0]}};
+                                         model::PutClientToken{small.client_tokens[0]},
+                                         model::PutAccountSetting{small.account_settings[0]},
+                                         model::PutAccessKey{key}};
 
   REQUIRE(store.Commit(put_small).ok());
   REQUIRE(store.Commit(OneOfEach()).ok());
@@ -273,9 +295,11 @@ TEST_CASE("what is deleted is gone after a restart, and deleting it again is har
           "[conformance]") {
   StoreUnderTest store(EachKind());
   const model::ClientToken token = FullClientToken(1);
-  const std::vector<Change> remove = {model::DeleteTask{1}, model::DeleteTaskDefinition{1},
-                                      model::DeleteInstance{1},
-                                      model::DeleteClientToken{token.cluster, token.token}};
+  const model::AccountSetting setting = FullAccountSetting(1);
+  const std::vector<Change> remove = {
+      model::DeleteTask{1},     model::DeleteTaskDefinition{1},
+      model::DeleteInstance{1}, model::DeleteClientToken{token.cluster, token.token},
+      model::DeleteCluster{1},  model::DeleteAccountSetting{setting.principal_arn, setting.name}};
   REQUIRE(store.Commit(remove).ok());  // Nothing is there yet.
   REQUIRE(store.Commit(OneOfEach()).ok());
 
@@ -283,8 +307,8 @@ TEST_CASE("what is deleted is gone after a restart, and deleting it again is har
   REQUIRE(store.Commit(remove).ok());
 
   Records left;
-  left.clusters.push_back(std::make_shared<model::Cluster>(FullCluster(1)));
   left.families.push_back(FullFamily(1));
+  left.access_keys.push_back(std::make_shared<model::AccessKey>(FullAccessKey(1)));
   CHECK(Describe(store.Load()) == Describe(left));
   store.Reopen();
   CHECK(Describe(store.Load()) == Describe(left));
@@ -327,6 +351,22 @@ TEST_CASE("one token may stand for different requests in different clusters", "[
   const Records records = store.Load();
   REQUIRE(records.client_tokens.size() == 1);
   CHECK(records.client_tokens[0].fingerprint == "another request");
+}
+
+TEST_CASE("each principal has its own value of a setting", "[conformance]") {
+  StoreUnderTest store(EachKind());
+  const model::AccountSetting mine = FullAccountSetting(1);
+  model::AccountSetting yours = mine;
+  yours.principal_arn = "arn:aws:iam::000000000000:root";
+  yours.value = "disabled";
+
+  REQUIRE(store.Commit({model::PutAccountSetting{mine}, model::PutAccountSetting{yours}}).ok());
+  store.Reopen();
+  CHECK(store.Load().account_settings.size() == 2);
+
+  REQUIRE(store.Commit({model::DeleteAccountSetting{mine.principal_arn, mine.name}}).ok());
+  store.Reopen();
+  CHECK(store.Load().account_settings == std::vector<model::AccountSetting>{yours});
 }
 
 TEST_CASE("the order of a task and its definition within a batch does not matter",

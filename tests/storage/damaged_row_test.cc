@@ -74,6 +74,8 @@ TEST_CASE("a row that cannot be read is named with its file and what is wrong", 
       {"INSERT INTO client_token_records SELECT 9, cluster, token, '', '[]', 0 "
        "FROM client_token_records",
        "row 9 of client_token_records", "an earlier row"},
+      {"UPDATE access_key_records SET role = 'root'", "row 1 of access_key_records",
+       "role is \"root\""},
   }));
   INFO(c.sql);
   const DataFolder folder;
@@ -86,7 +88,8 @@ TEST_CASE("a row that cannot be read is named with its file and what is wrong", 
                                                     model::PutTaskDefinition{definition},
                                                     model::PutInstance{Shared(FullInstance(1))},
                                                     model::PutTask{Shared(FullTask(5, definition))},
-                                                    model::PutClientToken{FullClientToken(1)}})
+                                                    model::PutClientToken{FullClientToken(1)},
+                                                    model::PutAccessKey{Shared(FullAccessKey(1))}})
                 .ok());
   }
   Shell(folder.File()).Query(c.sql);

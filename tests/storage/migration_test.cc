@@ -67,6 +67,15 @@ model::Records ExpectedRecords(int64_t version) {
   records.instances.push_back(std::make_shared<model::ContainerInstance>(FullInstance(1)));
   records.tasks.push_back(std::make_shared<model::Task>(FullTask(1, definition)));
   records.client_tokens.push_back(FullClientToken(1));
+  if (version < 2) {
+    records.clusters[0]->deleted_at = absl::InfinitePast();
+    definition->delete_requested_at = absl::InfinitePast();
+    records.instances[0]->registered_by = "";
+    records.tasks[0]->protected_until = absl::InfinitePast();
+    return records;
+  }
+  records.account_settings.push_back(FullAccountSetting(1));
+  records.access_keys.push_back(std::make_shared<model::AccessKey>(FullAccessKey(1)));
   return records;
 }
 
@@ -76,7 +85,9 @@ std::vector<model::Change> ToChanges(const model::Records& records) {
           model::PutTaskDefinition{records.definitions[0]},
           model::PutInstance{records.instances[0]},
           model::PutTask{records.tasks[0]},
-          model::PutClientToken{records.client_tokens[0]}};
+          model::PutClientToken{records.client_tokens[0]},
+          model::PutAccountSetting{records.account_settings[0]},
+          model::PutAccessKey{records.access_keys[0]}};
 }
 
 TEST_CASE("a file of each version is upgraded with all its records, and can be written",

@@ -85,10 +85,14 @@ std::string Hex32(int64_t number) { return absl::StrFormat("%032x", number); }
 }  // namespace
 
 Members MembersOf(const Cluster& cluster) {
-  const auto& [name, sequence, status, document, tags, created_at] = cluster;
-  return {{"name", TextOf(name)},     {"sequence", TextOf(sequence)},
-          {"status", TextOf(status)}, {"document", document},
-          {"tags", TextOf(tags)},     {"created_at", TextOf(created_at)}};
+  const auto& [name, sequence, status, document, tags, created_at, deleted_at] = cluster;
+  return {{"name", TextOf(name)},
+          {"sequence", TextOf(sequence)},
+          {"status", TextOf(status)},
+          {"document", document},
+          {"tags", TextOf(tags)},
+          {"created_at", TextOf(created_at)},
+          {"deleted_at", TextOf(deleted_at)}};
 }
 
 Members MembersOf(const model::Family& family) {
@@ -97,8 +101,9 @@ Members MembersOf(const model::Family& family) {
 }
 
 Members MembersOf(const TaskDefinition& definition) {
-  const auto& [id, sequence, status, registered_at, deregistered_at, registered_by, tags, document,
-               spec, compatibilities, requires_attributes] = definition;
+  const auto& [id, sequence, status, registered_at, deregistered_at, delete_requested_at,
+               registered_by, tags, document, spec, compatibilities, requires_attributes] =
+      definition;
   // Derived, and not kept: spec, compatibilities, requires_attributes.
   (void)spec;
   (void)compatibilities;
@@ -109,6 +114,7 @@ Members MembersOf(const TaskDefinition& definition) {
           {"status", TextOf(status)},
           {"registered_at", TextOf(registered_at)},
           {"deregistered_at", TextOf(deregistered_at)},
+          {"delete_requested_at", TextOf(delete_requested_at)},
           {"registered_by", registered_by},
           {"tags", TextOf(tags)},
           {"document", document == nullptr ? "null" : "<" + *document + ">"}};
@@ -116,8 +122,8 @@ Members MembersOf(const TaskDefinition& definition) {
 
 Members MembersOf(const ContainerInstance& instance) {
   const auto& [id, sequence, cluster, ec2_instance_id, status, status_reason, version, resources,
-               attributes, version_info, tags, registration_token, emulated, registered_at,
-               deregistered_at] = instance;
+               attributes, version_info, tags, registration_token, registered_by, emulated,
+               registered_at, deregistered_at] = instance;
   return {{"id", TextOf(id)},
           {"sequence", TextOf(sequence)},
           {"cluster", TextOf(cluster)},
@@ -130,6 +136,7 @@ Members MembersOf(const ContainerInstance& instance) {
           {"version_info", TextOf(version_info)},
           {"tags", TextOf(tags)},
           {"registration_token", registration_token},
+          {"registered_by", registered_by},
           {"emulated", TextOf(emulated)},
           {"registered_at", TextOf(registered_at)},
           {"deregistered_at", TextOf(deregistered_at)}};
@@ -139,9 +146,9 @@ Members MembersOf(const Task& task) {
   const auto& [id, sequence, cluster, instance, definition, overrides, spec, last_status,
                desired_status, stop_code, stopped_reason, version, launch_type, group, started_by,
                enable_execute_command, client_token, network_configuration, reference_id, tags,
-               availability_zone, cpu_architecture, connectivity, created_at, connectivity_at,
-               pull_started_at, pull_stopped_at, started_at, stopping_at, execution_stopped_at,
-               stopped_at, containers] = task;
+               availability_zone, cpu_architecture, protected_until, connectivity, created_at,
+               connectivity_at, pull_started_at, pull_stopped_at, started_at, stopping_at,
+               execution_stopped_at, stopped_at, containers] = task;
   (void)spec;  // Derived, and not kept.
   return {{"id", TextOf(id)},
           {"sequence", TextOf(sequence)},
@@ -164,6 +171,7 @@ Members MembersOf(const Task& task) {
           {"tags", TextOf(tags)},
           {"availability_zone", availability_zone},
           {"cpu_architecture", cpu_architecture},
+          {"protected_until", TextOf(protected_until)},
           {"connectivity", TextOf(connectivity)},
           {"created_at", TextOf(created_at)},
           {"connectivity_at", TextOf(connectivity_at)},
@@ -185,13 +193,31 @@ Members MembersOf(const model::ClientToken& token) {
           {"created_at", TextOf(created_at)}};
 }
 
+Members MembersOf(const model::AccountSetting& setting) {
+  const auto& [principal_arn, name, value] = setting;
+  return {{"principal_arn", principal_arn}, {"name", name}, {"value", value}};
+}
+
+Members MembersOf(const model::AccessKey& key) {
+  const auto& [id, sequence, user, role, policy, sealed_secret, created_at, revoked_at] = key;
+  return {{"id", id},
+          {"sequence", TextOf(sequence)},
+          {"user", user},
+          {"role", TextOf(role)},
+          {"policy", policy},
+          {"sealed_secret", sealed_secret},
+          {"created_at", TextOf(created_at)},
+          {"revoked_at", TextOf(revoked_at)}};
+}
+
 Cluster FullCluster(int64_t sequence) {
   return {.name = {.value = absl::StrFormat("cluster-%d", sequence)},
           .sequence = sequence,
           .status = model::ClusterStatus::kInactive,
           .document = R"({"settings": [{"name":"containerInsights","value":"enabled"}]})",
           .tags = {{.key = "team", .value = kAwkward}, {.key = "empty", .value = ""}},
-          .created_at = At(1)};
+          .created_at = At(1),
+          .deleted_at = At(30)};
 }
 
 model::Family FullFamily(int64_t number) {
@@ -204,6 +230,7 @@ TaskDefinition FullDefinition(int64_t sequence) {
           .status = model::DefinitionStatus::kDeleteInProgress,
           .registered_at = At(2),
           .deregistered_at = At(3),
+          .delete_requested_at = At(31),
           .registered_by = "arn:aws:iam::000000000000:user/" + kAwkward,
           .tags = {{.key = "model", .value = "llm"}},
           // Not as RapidJSON would print it: the document comes back to the letter.
@@ -233,6 +260,7 @@ ContainerInstance FullInstance(int64_t sequence) {
       .version_info = {.agent_version = "0.1.0", .agent_hash = "abc", .docker_version = "20.10"},
       .tags = {{.key = "rack", .value = "7"}},
       .registration_token = "token",
+      .registered_by = "AKIAAGENT",
       .emulated = true,
       .registered_at = At(4),
       .deregistered_at = At(5)};
@@ -261,6 +289,7 @@ Task FullTask(int64_t sequence, std::shared_ptr<const TaskDefinition> definition
           .tags = {{.key = "k", .value = "v"}},
           .availability_zone = "local-1a",
           .cpu_architecture = "x86_64",
+          .protected_until = At(32),
           .connectivity = true,
           .created_at = At(10),
           .connectivity_at = At(11),
@@ -300,6 +329,23 @@ model::ClientToken FullClientToken(int64_t number) {
           .created_at = At(20)};
 }
 
+model::AccountSetting FullAccountSetting(int64_t number) {
+  return {.principal_arn = "arn:aws:iam::000000000000:user/" + kAwkward,
+          .name = absl::StrFormat("setting-%d", number),
+          .value = "enabled"};
+}
+
+model::AccessKey FullAccessKey(int64_t sequence) {
+  return {.id = absl::StrFormat("AKIA%016d", sequence),
+          .sequence = sequence,
+          .user = kAwkward,
+          .role = model::KeyRole::kAgent,
+          .policy = R"({ "Statement": [] })",
+          .sealed_secret = "sealed secret",
+          .created_at = At(33),
+          .revoked_at = At(34)};
+}
+
 Task PlainTask(int64_t sequence, std::shared_ptr<const TaskDefinition> definition) {
   Task task = {.id = {.value = Hex32(sequence)},
                .sequence = sequence,
@@ -334,6 +380,8 @@ std::vector<std::string> Describe(const model::Records& records) {
   for (const auto& record : records.instances) add("instance", MembersOf(*record));
   for (const auto& record : records.tasks) add("task", MembersOf(*record));
   for (const auto& record : records.client_tokens) add("client token", MembersOf(record));
+  for (const auto& record : records.account_settings) add("account setting", MembersOf(record));
+  for (const auto& record : records.access_keys) add("access key", MembersOf(*record));
   std::sort(lines.begin(), lines.end());
   return lines;
 }

@@ -20,6 +20,8 @@ Members MembersOf(const model::TaskDefinition& definition);
 Members MembersOf(const model::ContainerInstance& instance);
 Members MembersOf(const model::Task& task);
 Members MembersOf(const model::ClientToken& token);
+Members MembersOf(const model::AccountSetting& setting);
+Members MembersOf(const model::AccessKey& key);
 
 // Every member has another value than a default record's.
 model::Cluster FullCluster(int64_t sequence);
@@ -28,6 +30,8 @@ model::TaskDefinition FullDefinition(int64_t sequence);
 model::ContainerInstance FullInstance(int64_t sequence);
 model::Task FullTask(int64_t sequence, std::shared_ptr<const model::TaskDefinition> definition);
 model::ClientToken FullClientToken(int64_t number);
+model::AccountSetting FullAccountSetting(int64_t number);
+model::AccessKey FullAccessKey(int64_t sequence);
 
 // A small task in state RUNNING, as most are.
 model::Task PlainTask(int64_t sequence, std::shared_ptr<const model::TaskDefinition> definition);

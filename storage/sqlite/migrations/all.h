@@ -4,5 +4,6 @@
 namespace berth::storage::sqlite {
 
 extern const char kMigration0001[];
+extern const char kMigration0002[];
 
 }  // namespace berth::storage::sqlite
