@@ -42,8 +42,8 @@ constexpr char kDeregistered[] =
 // Kept alive by its coroutines and by the hub.
 class AgentSession final : public AgentLink, public std::enable_shared_from_this<AgentSession> {
  public:
-  AgentSession(net::ip::tcp::socket& socket, ChannelContext& context, ChannelRequest request)
-      : strand_(socket.get_executor()),
+  AgentSession(const transport::Stream& stream, ChannelContext& context, ChannelRequest request)
+      : strand_(stream.get_executor()),
         context_(context),
         to_{context.scope, request.cluster, request.instance},
         version_info_(std::move(request.version_info)),
@@ -97,7 +97,7 @@ class AgentSession final : public AgentLink, public std::enable_shared_from_this
   void Drop(const std::string& reason);
   void WakeWriter() { wake_.cancel(); }
 
-  using Stream = websocket::stream<net::ip::tcp::socket>;
+  using Stream = websocket::stream<transport::Stream>;
 
   const net::any_io_executor strand_;
   ChannelContext& context_;
@@ -154,7 +154,7 @@ net::awaitable<std::optional<HttpResponse>> AgentSession::Run(WebsocketHandshake
     co_return Refusal(503, EncodeRefusal("ServerException", "another connection took over"));
   }
 
-  stream_.emplace(std::move(handshake.socket));
+  stream_.emplace(handshake.stream);
   stream_->read_message_max(context_.limits.message_bytes_max);
   stream_->text(true);
   websocket::stream_base::timeout timeout;
@@ -368,8 +368,7 @@ void AgentSession::Drop(const std::string& reason) {
   heartbeat_.cancel();
   write_deadline_.cancel();
   if (stream_) {
-    boost::system::error_code ignored;  // It is over either way.
-    beast::get_lowest_layer(*stream_).close(ignored);
+    stream_->next_layer().Close();
   }
 }
 
@@ -388,7 +387,7 @@ net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
                                          "the server emulates this instance's agent; to take over, "
                                          "register the instance from the agent"));
   }
-  auto session = std::make_shared<AgentSession>(handshake.socket, context, *std::move(wanted));
+  auto session = std::make_shared<AgentSession>(handshake.stream, context, *std::move(wanted));
   co_return co_await session->Run(handshake);
 }
 

@@ -57,7 +57,8 @@ net::awaitable<void> HttpServer::Accept() {
     const net::any_io_executor strand = net::make_strand(io_);
     auto [error, socket] = co_await acceptor_.async_accept(strand, kNoThrow);
     if (!error) {
-      Start(std::move(socket));
+      transport::Stream stream{transport::Stream::Socket(std::move(socket))};
+      Start(std::move(stream));
       continue;
     }
     if (!acceptor_.is_open()) co_return;
@@ -68,15 +69,21 @@ net::awaitable<void> HttpServer::Accept() {
   }
 }
 
-void HttpServer::Start(net::ip::tcp::socket socket) {
-  const net::any_io_executor strand = socket.get_executor();
-  auto session = std::make_shared<Session>(std::move(socket), handler_, limits_, channels_);
+void HttpServer::UseTls(transport::TlsContextPtr tls) {
+  absl::MutexLock lock(&mutex_);
+  tls_ = std::move(tls);
+}
+
+void HttpServer::Start(transport::Stream stream) {
+  const net::any_io_executor strand = stream.get_executor();
+  std::shared_ptr<Session> session;
   bool room = false;
   {
     absl::MutexLock lock(&mutex_);
     // Beyond this not even the refusal is worth a file descriptor.
     if (draining_ || sessions_.size() >= limits_.connections_max + limits_.turned_away_max) return;
     room = sessions_.size() < limits_.connections_max;
+    session = std::make_shared<Session>(std::move(stream), tls_, handler_, limits_, channels_);
     sessions_.emplace(session.get(), session);
   }
   const Session* key = session.get();

@@ -19,6 +19,8 @@
 #include "api/http_handler.h"
 #include "api/limits.h"
 #include "api/net.h"
+#include "transport/stream.h"
+#include "transport/tls.h"
 
 namespace berth::api {
 
@@ -29,6 +31,10 @@ class HttpServer {
   // Both outlive it, and it outlives the threads that run the context.
   HttpServer(net::io_context& io, HttpHandler& handler, const HttpLimits& limits);
   ~HttpServer();
+
+  // From now on, what new connections speak TLS with. Before Listen, or when it changes; from any
+  // thread. Never told: plain HTTP.
+  void UseTls(transport::TlsContextPtr tls);
 
   // An error names the address and what is wrong with it. Port 0: any free one.
   absl::Status Listen(const std::string& host, uint16_t port);
@@ -46,7 +52,7 @@ class HttpServer {
 
  private:
   net::awaitable<void> Accept();
-  void Start(net::ip::tcp::socket socket);
+  void Start(transport::Stream stream);
   void Ended(const Session* session, std::exception_ptr thrown);
 
   net::io_context& io_;
@@ -58,6 +64,7 @@ class HttpServer {
 
   mutable absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  transport::TlsContextPtr tls_ ABSL_GUARDED_BY(mutex_);
   std::map<const Session*, std::weak_ptr<Session>> sessions_ ABSL_GUARDED_BY(mutex_);
 };
 

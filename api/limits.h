@@ -35,10 +35,13 @@ struct HttpLimits {
   // The largest legal request is RegisterTaskDefinition: 64 KiB, six times that when every
   // character is escaped.
   size_t body_bytes_max = 1024 * 1024;
-  absl::Duration idle_max = absl::Seconds(120);   // between requests
-  absl::Duration header_max = absl::Seconds(10);  // first byte to end of header
-  absl::Duration body_max = absl::Seconds(30);    // end of header to end of body
-  absl::Duration write_max = absl::Seconds(30);   // one response
+  absl::Duration handshake_max = absl::Seconds(10);        // of TLS, from the connection on
+  absl::Duration certificate_interval = absl::Seconds(5);  // between two looks at its files
+  absl::Duration renewal_interval = absl::Hours(1);        // and at what is left of its time
+  absl::Duration idle_max = absl::Seconds(120);            // between requests
+  absl::Duration header_max = absl::Seconds(10);           // first byte to end of header
+  absl::Duration body_max = absl::Seconds(30);             // end of header to end of body
+  absl::Duration write_max = absl::Seconds(30);            // one response
   // After an error that ends a connection: how long, and how many bytes, the rest of the request is
   // read for, so that the answer is not lost to a reset.
   absl::Duration linger_max = absl::Seconds(2);

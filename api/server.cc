@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <future>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <spdlog/spdlog.h>
 
@@ -14,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "api/agent_channel.h"
 #include "api/agent_hub.h"
+#include "api/certificate_watch.h"
 #include "api/cluster_loop.h"
 #include "api/command_pump.h"
 #include "api/emulated_agents.h"
@@ -43,9 +47,10 @@ absl::Status CheckListenHost(const std::string& host) {
       host));
 }
 
-std::string EndpointOf(const std::string& host, uint16_t port) {
-  const bool v6 = host.find(':') != std::string::npos;
-  return absl::StrFormat(v6 ? "http://[%s]:%d" : "http://%s:%d", host, port);
+std::string EndpointOf(const ServerSettings& settings, uint16_t port) {
+  const bool v6 = settings.listen_host.find(':') != std::string::npos;
+  return absl::StrFormat(v6 ? "%s://[%s]:%d" : "%s://%s:%d", settings.tls ? "https" : "http",
+                         settings.listen_host, port);
 }
 
 using Instances = std::vector<AgentHub::Key>;
@@ -103,7 +108,7 @@ class ServerImpl final : public Server {
   void ResumeEmulated(const Instances& instances);
 
   uint16_t port() const override { return http_.port(); }
-  std::string endpoint() const override { return EndpointOf(settings_.listen_host, port()); }
+  std::string endpoint() const override { return EndpointOf(settings_, port()); }
   void Stop(absl::Duration grace) override;
 
  private:
@@ -119,6 +124,7 @@ class ServerImpl final : public Server {
   ChannelContext channel_;
   Router router_;
   HttpServer http_;
+  std::optional<CertificateWatch> certificates_;
   std::vector<std::thread> threads_;
   bool stopped_ = false;
 };
@@ -133,6 +139,11 @@ absl::Status ServerImpl::CreateDefaultCluster() {
 }
 
 absl::Status ServerImpl::Listen() {
+  if (settings_.tls) {
+    certificates_.emplace(*settings_.tls, http_, limits_.http);
+    if (absl::Status status = certificates_->Load(); !status.ok()) return status;
+    net::co_spawn(io_, certificates_->Run(), net::detached);
+  }
   if (absl::Status status = http_.Listen(settings_.listen_host, settings_.listen_port);
       !status.ok()) {
     return status;

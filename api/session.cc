@@ -4,6 +4,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -33,6 +34,7 @@ constexpr auto kNoThrow = net::as_tuple(net::use_awaitable);
 // Read ahead of what the header limit needs; a pipelining client's next requests.
 constexpr size_t kReadAheadMax = 64 * 1024;
 constexpr size_t kReadSize = 8 * 1024;
+constexpr unsigned char kTlsHandshake = 0x16;  // the first byte of any
 constexpr char kContinue[] = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string ToString(beast::string_view view) { return {view.data(), view.size()}; }
@@ -68,26 +70,28 @@ HttpRequest Take(http::request<http::string_body>& request, std::string request_
 
 }  // namespace
 
-struct Session::Stream {
-  explicit Stream(size_t bytes_max) : buffer(bytes_max) {}
+struct Session::ReadAhead {
+  explicit ReadAhead(size_t bytes_max) : buffer(bytes_max) {}
   beast::flat_buffer buffer;
 };
 
-Session::Session(net::ip::tcp::socket socket, HttpHandler& handler, const HttpLimits& limits,
-                 std::atomic<size_t>& channels)
-    : socket_(std::move(socket)),
+Session::Session(transport::Stream stream, transport::TlsContextPtr tls, HttpHandler& handler,
+                 const HttpLimits& limits, std::atomic<size_t>& channels)
+    : stream_(std::move(stream)),
+      tls_(std::move(tls)),
       handler_(handler),
       limits_(limits),
       channels_(channels),
-      deadline_(socket_) {}
+      deadline_(stream_) {}
 
 net::awaitable<void> Session::Serve(std::shared_ptr<Session> self) {
   boost::system::error_code ignored;  // It only makes small answers faster, or has gone already.
-  self->socket_.set_option(net::ip::tcp::no_delay(true), ignored);
-  const net::ip::tcp::endpoint peer = self->socket_.remote_endpoint(ignored);
-  self->peer_ = peer.address().to_string();
-  Stream stream(self->limits_.header_bytes_max + kReadAheadMax);
-  while (co_await self->ServeOne(stream)) {
+  self->stream_.socket().set_option(net::ip::tcp::no_delay(true), ignored);
+  self->peer_ = self->stream_.peer();
+  if (co_await self->Handshake()) {
+    ReadAhead ahead(self->limits_.header_bytes_max + kReadAheadMax);
+    while (co_await self->ServeOne(ahead)) {
+    }
   }
   self->Close();
 }
@@ -97,19 +101,44 @@ net::awaitable<void> Session::TurnAway(std::shared_ptr<Session> self) {
       ErrorResponse(503, "ServerException",
                     absl::StrFormat("the server has its %d connections already; try again later",
                                     self->limits_.connections_max));
-  co_await self->RejectWith(response);
+  if (co_await self->Handshake()) co_await self->RejectWith(response);
   self->Close();
 }
 
-net::awaitable<bool> Session::ServeOne(Stream& stream) {
-  if (!co_await AwaitFirstByte(stream)) co_return false;
+// TLS, where it is spoken. A client that speaks plain HTTP is told so in its own words.
+net::awaitable<bool> Session::Handshake() {
+  if (tls_ == nullptr) co_return true;
+  if (draining_) co_return false;
+  idle_ = true;
+  deadline_.Arm(limits_.handshake_max);
+  unsigned char first = 0;
+  auto [error, bytes] = co_await stream_.socket().async_receive(
+      net::buffer(&first, 1), net::socket_base::message_peek, kNoThrow);
+  idle_ = false;
+  if (error || bytes == 0 || draining_) co_return false;
+  if (first != kTlsHandshake) {
+    const HttpResponse response = ErrorResponse(
+        400, "InvalidParameterException", "this port speaks TLS: use https:// instead of http://");
+    co_return co_await RejectWith(response);
+  }
+  idle_ = true;
+  const absl::Status begun = co_await stream_.ServeTls(tls_);
+  idle_ = false;
+  deadline_.Disarm();
+  if (begun.ok()) co_return !draining_;
+  spdlog::info("a connection ended before its first request: {}", std::string(begun.message()));
+  co_return false;
+}
+
+net::awaitable<bool> Session::ServeOne(ReadAhead& ahead) {
+  if (!co_await AwaitFirstByte(ahead)) co_return false;
 
   Parser parser;
   parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes_max));
   parser.body_limit(limits_.body_bytes_max);
   deadline_.Arm(limits_.header_max);
   auto [header_error, header_bytes] =
-      co_await http::async_read_header(socket_, stream.buffer, parser, kNoThrow);
+      co_await http::async_read_header(stream_, ahead.buffer, parser, kNoThrow);
   if (header_error) co_return co_await Reject(header_error, "header");
   // The parser's own limit counts neither the request line nor what came in one piece.
   if (header_bytes > limits_.header_bytes_max) {
@@ -127,12 +156,12 @@ net::awaitable<bool> Session::ServeOne(Stream& stream) {
       }
       deadline_.Arm(limits_.write_max);
       auto [error, written] = co_await net::async_write(
-          socket_, net::buffer(kContinue, sizeof(kContinue) - 1), kNoThrow);
+          stream_, net::buffer(kContinue, sizeof(kContinue) - 1), kNoThrow);
       if (error) co_return false;
     }
     deadline_.Arm(limits_.body_max);
     auto [body_error, body_bytes] =
-        co_await http::async_read(socket_, stream.buffer, parser, kNoThrow);
+        co_await http::async_read(stream_, ahead.buffer, parser, kNoThrow);
     if (body_error) co_return co_await Reject(body_error, "body");
   }
   deadline_.Disarm();
@@ -148,7 +177,7 @@ net::awaitable<bool> Session::ServeOne(Stream& stream) {
   HttpResponse response;
   try {
     if (upgrade) {
-      WebsocketHandshake handshake{socket_, message};
+      WebsocketHandshake handshake{stream_, message};
       ++channels_;
       auto refusal = co_await handler_.Upgrade(std::move(request), handshake);
       --channels_;
@@ -166,16 +195,15 @@ net::awaitable<bool> Session::ServeOne(Stream& stream) {
   co_return co_await Write(response, request_id, keep_alive, http_1_0, head_only);
 }
 
-net::awaitable<bool> Session::AwaitFirstByte(Stream& stream) {
+net::awaitable<bool> Session::AwaitFirstByte(ReadAhead& ahead) {
   if (draining_) co_return false;
-  if (stream.buffer.size() > 0) co_return true;
+  if (ahead.buffer.size() > 0) co_return true;
   idle_ = true;
   deadline_.Arm(limits_.idle_max);
-  auto [error, bytes] =
-      co_await socket_.async_read_some(stream.buffer.prepare(kReadSize), kNoThrow);
+  auto [error, bytes] = co_await stream_.async_read_some(ahead.buffer.prepare(kReadSize), kNoThrow);
   idle_ = false;
   if (error) co_return false;
-  stream.buffer.commit(bytes);
+  ahead.buffer.commit(bytes);
   co_return true;
 }
 
@@ -189,7 +217,7 @@ net::awaitable<bool> Session::Write(const HttpResponse& response, const std::str
   const std::array<net::const_buffer, 2> text = {
       net::buffer(head), head_only ? net::const_buffer() : net::buffer(response.body)};
   deadline_.Arm(limits_.write_max);
-  auto [error, bytes] = co_await net::async_write(socket_, text, kNoThrow);
+  auto [error, bytes] = co_await net::async_write(stream_, text, kNoThrow);
   deadline_.Disarm();
   if (error) co_return false;
   if (!keep_alive) co_await Linger();
@@ -231,36 +259,25 @@ net::awaitable<bool> Session::RejectWith(const HttpResponse& response) {
 
 // Closing with unread bytes makes the peer's system throw the answer away.
 net::awaitable<void> Session::Linger() {
-  boost::system::error_code error;
-  socket_.shutdown(net::ip::tcp::socket::shutdown_send, error);
-  if (error) co_return;
   deadline_.Arm(limits_.linger_max);
-  std::array<char, kReadSize> rest;
-  size_t total = 0;
-  while (total < limits_.linger_bytes_max) {
-    auto [read_error, bytes] = co_await socket_.async_read_some(net::buffer(rest), kNoThrow);
-    if (read_error) co_return;
-    total += bytes;
-  }
+  co_await stream_.EndWriting();
+  co_await stream_.ReadOut(limits_.linger_bytes_max);
 }
 
 void Session::Drain() {
-  net::post(socket_.get_executor(), [self = shared_from_this()] {
+  net::post(stream_.get_executor(), [self = shared_from_this()] {
     self->draining_ = true;
     if (self->idle_) self->Close();
   });
 }
 
 void Session::Abort() {
-  net::post(socket_.get_executor(), [self = shared_from_this()] {
+  net::post(stream_.get_executor(), [self = shared_from_this()] {
     self->draining_ = true;
     self->Close();
   });
 }
 
-void Session::Close() {
-  boost::system::error_code ignored;  // It is over either way.
-  socket_.close(ignored);
-}
+void Session::Close() { stream_.Close(); }
 
 }  // namespace berth::api

@@ -11,20 +11,21 @@
 #include <string>
 #include <utility>
 
-#include <boost/asio/ip/tcp.hpp>
-
-#include "api/deadline.h"
 #include "api/http_handler.h"
 #include "api/limits.h"
 #include "api/net.h"
+#include "transport/deadline.h"
+#include "transport/stream.h"
+#include "transport/tls.h"
 
 namespace berth::api {
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // The handler and `channels`, which counts the connections that became websockets, outlive it.
-  Session(net::ip::tcp::socket socket, HttpHandler& handler, const HttpLimits& limits,
-          std::atomic<size_t>& channels);
+  // `tls`: what https is spoken with; none for plain HTTP.
+  Session(transport::Stream stream, transport::TlsContextPtr tls, HttpHandler& handler,
+          const HttpLimits& limits, std::atomic<size_t>& channels);
 
   // Until the connection ends.
   static net::awaitable<void> Serve(std::shared_ptr<Session> self);
@@ -36,11 +37,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void Abort();
 
  private:
-  struct Stream;  // what was read and not used yet
+  struct ReadAhead;  // what was read and not used yet
 
   // Each returns whether the connection goes on.
-  net::awaitable<bool> ServeOne(Stream& stream);
-  net::awaitable<bool> AwaitFirstByte(Stream& stream);
+  net::awaitable<bool> Handshake();
+  net::awaitable<bool> ServeOne(ReadAhead& ahead);
+  net::awaitable<bool> AwaitFirstByte(ReadAhead& ahead);
   net::awaitable<bool> Write(const HttpResponse& response, const std::string& request_id,
                              bool keep_alive, bool http_1_0 = false, bool head_only = false);
 
@@ -50,13 +52,14 @@ class Session : public std::enable_shared_from_this<Session> {
   net::awaitable<void> Linger();
   void Close();
 
-  net::ip::tcp::socket socket_;
+  transport::Stream stream_;
+  const transport::TlsContextPtr tls_;
   HttpHandler& handler_;
   const HttpLimits limits_;
   std::atomic<size_t>& channels_;
-  Deadline deadline_;
+  transport::Deadline deadline_;
   std::string peer_;   // the client's numeric address
-  bool idle_ = false;  // between requests
+  bool idle_ = false;  // before the first request, or between two
   bool draining_ = false;
 };
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "model/arn.h"
@@ -14,10 +16,23 @@ namespace berth::api {
 // channel.
 inline constexpr char kAgentChannelBase[] = "/acs";
 
+// What https is served with.
+struct TlsSettings {
+  // In PEM; the certificate's file has the server's own first. Both are read again when they
+  // change.
+  std::string certificate_file = {};
+  std::string key_file = {};
+  // Not empty: the files are made in this folder at first start (transport/self_signed.h), for
+  // these names beside those of loopback and of this machine, and renewed in time.
+  std::string self_signed_folder = {};
+  std::vector<std::string> names = {};
+};
+
 struct ServerSettings {
   model::ArnScope scope = {};
   std::string listen_host = "127.0.0.1";
-  uint16_t listen_port = 8080;  // 0: any free one
+  uint16_t listen_port = 8080;                    // 0: any free one
+  std::optional<TlsSettings> tls = std::nullopt;  // none: plain HTTP
   // What DiscoverPollEndpoint names: "http://127.0.0.1:8080". Empty: made from the listen address.
   std::string public_endpoint = {};
   // Registered instances without an agent of their own get one inside the server.

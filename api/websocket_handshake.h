@@ -4,16 +4,16 @@
 
 #include <utility>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "api/net.h"
+#include "transport/stream.h"
 
 namespace berth::api {
 
 struct WebsocketHandshake {
-  net::ip::tcp::socket& socket;
+  transport::Stream stream;
   const boost::beast::http::request<boost::beast::http::string_body>& request;
 };
 

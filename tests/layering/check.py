@@ -12,17 +12,19 @@ import sys
 from pathlib import Path
 
 # What each folder may include besides itself. Arrows point one way:
-# model <- placement <- scheduler <- api, with storage on model alone, and auth for api and agent.
+# model <- placement <- scheduler <- api, with storage on model alone, auth and transport for api and
+# agent.
 ALLOWED = {
     "model": set(),
     "placement": {"model"},
     "scheduler": {"placement", "model"},
     "storage": {"model"},
     "auth": {"model"},
-    "agent": {"model", "auth"},
-    "api": {"auth", "scheduler", "placement", "model", "storage"},
-    "simulator": {"api", "scheduler", "placement", "model", "storage", "agent", "auth"},
-    "cli": {"api", "auth", "scheduler", "placement", "model", "storage", "agent", "simulator"},
+    "transport": set(),
+    "agent": {"model", "auth", "transport"},
+    "api": {"auth", "transport", "scheduler", "placement", "model", "storage"},
+    "simulator": {"api", "scheduler", "placement", "model", "storage", "agent", "auth", "transport"},
+    "cli": {"api", "auth", "transport", "scheduler", "placement", "model", "storage", "agent", "simulator"},
 }
 
 # The core: no I/O, clock, thread, randomness, JSON or logging.

@@ -1,27 +1,24 @@
-// Ends what waits on a socket after a while, by cancelling it: the socket stays open, so that an
-// answer can still be sent. For one socket, on its executor.
+// Ends what waits on a stream after a while: the connection stays open, so that an answer can still
+// be sent once Disarm or another Arm has restored it. For one stream, on its executor.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <utility>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "absl/time/time.h"
-#include "api/net.h"
+#include "transport/net.h"
+#include "transport/stream.h"
 
-namespace berth::api {
+namespace berth::transport {
 
 class Deadline {
  public:
-  // The socket outlives it.
-  explicit Deadline(net::ip::tcp::socket& socket)
-      : timer_(socket.get_executor()), state_(std::make_shared<State>()) {
-    state_->socket = &socket;
-  }
-  ~Deadline() { state_->socket = nullptr; }
+  explicit Deadline(const Stream& stream)
+      : timer_(stream.get_executor()), state_(std::make_shared<State>(stream)) {}
+  ~Deadline() { ++state_->generation; }
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 
@@ -31,21 +28,22 @@ class Deadline {
     timer_.expires_after(absl::ToChronoNanoseconds(wait));
     timer_.async_wait([state = state_, generation = state_->generation](auto error) {
       // A wait that ended before it was replaced may be heard of only now.
-      if (error || state->socket == nullptr || state->generation != generation) return;
+      if (error || state->generation != generation) return;
       state->expired = true;
-      boost::system::error_code ignored;  // Nothing waits then.
-      state->socket->cancel(ignored);
+      state->stream.Expire();
     });
   }
   void Disarm() {
     ++state_->generation;
     state_->expired = false;
+    state_->stream.Restore();
   }
   bool expired() const { return state_->expired; }
 
  private:
   struct State {
-    net::ip::tcp::socket* socket = nullptr;
+    explicit State(const Stream& of) : stream(of) {}
+    Stream stream;
     uint64_t generation = 0;
     bool expired = false;
   };
@@ -53,4 +51,4 @@ class Deadline {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace berth::api
+}  // namespace berth::transport

@@ -1,0 +1,22 @@
+// Apart from tls.h because OpenSSL's and Asio's headers are slow to compile.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <boost/asio/ssl/context.hpp>
+
+#include "transport/net.h"
+
+namespace berth::transport {
+
+struct TlsContext {
+  explicit TlsContext(net::ssl::context::method method) : ssl(method) {}
+  net::ssl::context ssl;
+  std::string ca_file = {};  // a client's, for messages
+};
+
+// The oldest error in OpenSSL's queue of this thread, in words; empties the queue.
+std::string TakeOpenSslError();
+
+}  // namespace berth::transport
