@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
+#include "scheduler/agent_key.h"
 #include "scheduler/decision.h"
 
 namespace berth::scheduler {
@@ -54,6 +55,9 @@ Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, C
     return decision.Refuse<Reply>(model::InstanceNotFound(command.instance.value));
   }
   decision.Saw(entry->change);
+  if (absl::Status status = CheckSpeaksFor(command.agent_key, *entry); !status.ok()) {
+    return decision.Refuse<Reply>(std::move(status));
+  }
   if (entry->record->status == InstanceStatus::kInactive) {
     return decision.Refuse<Reply>(model::ClientError(absl::StrFormat(
         "container instance %s is INACTIVE; remove the agent's state and register as new",

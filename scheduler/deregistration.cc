@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "model/errors.h"
+#include "scheduler/agent_key.h"
 #include "scheduler/decision.h"
 #include "scheduler/task_end.h"
 
@@ -24,6 +25,9 @@ Outcome<DeregisterContainerInstance::Reply> Decide(State& state,
     return decision.Refuse<InstanceSnapshot>(model::InstanceNotFound(command.id.value));
   }
   decision.Saw(entry->change);
+  if (absl::Status status = CheckSpeaksFor(command.agent_key, *entry); !status.ok()) {
+    return decision.Refuse<InstanceSnapshot>(std::move(status));
+  }
   if (entry->record->status != model::InstanceStatus::kInactive) {
     if (!entry->live.empty() && !command.force) {
       return decision.Refuse<InstanceSnapshot>(

@@ -3,26 +3,16 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
 #include "scheduler/decision.h"
+#include "scheduler/unique_ids.h"
 
 namespace berth::scheduler {
 namespace {
 
 constexpr size_t kDescribeMax = 100;
 constexpr char kDefaultCluster[] = "default";
-
-template <class Id>
-std::vector<Id> WithoutRepeats(const std::vector<Id>& ids) {
-  std::vector<Id> unique;
-  absl::btree_set<Id> seen;
-  for (const Id& id : ids) {
-    if (seen.insert(id).second) unique.push_back(id);
-  }
-  return unique;
-}
 
 absl::Status CheckBatch(const char* member, size_t size) {
   if (size <= kDescribeMax) return absl::OkStatus();

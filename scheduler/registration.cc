@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "model/attribute_rules.h"
 #include "model/errors.h"
+#include "scheduler/agent_key.h"
 #include "scheduler/decision.h"
 #include "scheduler/reservation.h"
 #include "scheduler/task_end.h"
@@ -33,9 +34,6 @@ constexpr size_t kGpusMax = 1024;
 constexpr size_t kGpuIdLengthMax = 256;
 constexpr char kReplacedReason[] =
     "Container instance replaced by a new registration of the same machine.";
-// What an agent says about its machine at every registration. All other attributes are the
-// operator's; agents send them the first time only, so they must outlive later registrations.
-constexpr const char* kAgentPrefixes[] = {"ecs.", "com.amazonaws.", "berth."};
 
 absl::Status CheckPorts(const char* resource, const std::vector<int64_t>& ports) {
   for (const int64_t port : ports) {
@@ -118,21 +116,23 @@ absl::StatusOr<std::vector<Attribute>> CheckAttributes(std::vector<Attribute> at
     return model::InvalidParameter(
         absl::StrFormat("attribute %s is given twice with different values", twice->name));
   }
+  for (const Attribute& attribute : attributes) {
+    // What the official agents say of themselves is theirs to spell.
+    if (model::IsReservedAttribute(attribute.name)) continue;
+    if (absl::Status status = model::CheckAttribute(attribute); !status.ok()) return status;
+  }
   return attributes;
 }
 
-bool IsAgentsOwn(const Attribute& attribute) {
-  return std::any_of(std::begin(kAgentPrefixes), std::end(kAgentPrefixes),
-                     [&](const char* prefix) { return absl::StartsWith(attribute.name, prefix); });
-}
-
-// What is sent, and the operator's attributes that are not sent any more.
+// What is sent, and the operator's attributes that are not sent any more: agents send those the
+// first time only, so they must outlive later registrations. The reserved ones come every time.
 std::vector<Attribute> MergeAttributes(const std::vector<Attribute>& kept,
                                        std::vector<Attribute> sent) {
   const size_t sent_count = sent.size();
   for (const Attribute& attribute : kept) {
     const auto end = sent.begin() + static_cast<std::ptrdiff_t>(sent_count);
-    if (!IsAgentsOwn(attribute) && !std::binary_search(sent.begin(), end, attribute, ByName)) {
+    if (!model::IsReservedAttribute(attribute.name) &&
+        !std::binary_search(sent.begin(), end, attribute, ByName)) {
       sent.push_back(attribute);
     }
   }
@@ -141,14 +141,18 @@ std::vector<Attribute> MergeAttributes(const std::vector<Attribute>& kept,
 }
 
 // Why the machine cannot take the place of its former self, if so.
-absl::Status CheckReturn(const ClusterState& cluster, const InstanceEntry* entry,
-                         const RegisterContainerInstance& command) {
+absl::Status CheckReturn(const Account& account, const ClusterState& cluster,
+                         const InstanceEntry* entry, const RegisterContainerInstance& command) {
   const std::string& id = command.existing->value;
   if (entry == nullptr) {
     return model::ClientError(
         absl::StrFormat("container instance %s is not known in cluster %s; remove the agent's "
                         "state and register as new",
                         id, cluster.record()->name.value));
+  }
+  if (absl::Status status = CheckMayRegisterAnew(account, command.agent_key, *entry);
+      !status.ok()) {
+    return status;
   }
   if (entry->record->status == InstanceStatus::kInactive) {
     return model::ClientError(absl::StrFormat(
@@ -189,6 +193,10 @@ void Refresh(ContainerInstance& instance, const RegisterContainerInstance& comma
   instance.emulated = command.emulated;
   if (!command.ec2_instance_id.empty()) instance.ec2_instance_id = command.ec2_instance_id;
   if (!command.tags.empty()) instance.tags = command.tags;
+  // An operator who registers it anew does not take it from its agent.
+  if (instance.registered_by.empty() || !command.agent_key.empty()) {
+    instance.registered_by = command.registered_by;
+  }
 }
 
 model::InstanceId NewInstanceId(const ClusterState& cluster, model::IdSource& ids) {
@@ -231,6 +239,11 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
 
   if (!command.client_token.empty()) {
     if (InstanceEntry* same = cluster->FindInstanceByToken(command.client_token)) {
+      if (absl::Status status =
+              CheckMayRegisterAnew(decision.state().account, command.agent_key, *same);
+          !status.ok()) {
+        return decision.Refuse<InstanceSnapshot>(std::move(status));
+      }
       if (same->record->status != InstanceStatus::kInactive) {
         return Registered(decision, *cluster, *same);
       }
@@ -252,7 +265,8 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
   InstanceEntry* entry = nullptr;
   if (command.existing) {
     entry = cluster->FindInstance(*command.existing);
-    if (absl::Status status = CheckReturn(*cluster, entry, command); !status.ok()) {
+    if (absl::Status status = CheckReturn(decision.state().account, *cluster, entry, command);
+        !status.ok()) {
       return decision.Refuse<InstanceSnapshot>(std::move(status));
     }
     ContainerInstance next = *entry->record;
@@ -262,6 +276,12 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
     decision.PutInstance(*cluster, *entry, std::move(next));
     if (other_agent) cluster->SetConnected(*entry, command.emulated, context.now);
   } else {
+    const InstanceEntry* former = cluster->FindInstanceByMachine(command.ec2_instance_id);
+    if (former != nullptr) {
+      absl::Status status =
+          CheckMayRegisterAnew(decision.state().account, command.agent_key, *former);
+      if (!status.ok()) return decision.Refuse<InstanceSnapshot>(std::move(status));
+    }
     entry = &RegisterNew(decision, *cluster, command, *std::move(attributes), context);
     if (command.emulated) cluster->SetConnected(*entry, true, context.now);
   }

@@ -140,6 +140,11 @@ absl::StatusOr<model::Tags> TagsFor(const RunTask& command,
 
 }  // namespace
 
+bool SupportsLaunchType(const RunTaskPlan& plan) {
+  return Supports(plan.definition->compatibilities, plan.launch_type) &&
+         Supports(model::ComputeCompatibilities(*plan.spec), plan.launch_type);
+}
+
 absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& command) {
   const State::Impl& state = decision.state();
   RunTaskPlan plan;

@@ -28,4 +28,7 @@ struct RunTaskPlan {
 // In the order of ecs-api.md 7.1; the first violation is the error.
 absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& command);
 
+// Whether the definition, and what the overrides make of it, can have the plan's launch type.
+bool SupportsLaunchType(const RunTaskPlan& plan);
+
 }  // namespace berth::scheduler

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "scheduler/agent_key.h"
 #include "scheduler/decision.h"
 #include "scheduler/task_end.h"
 
@@ -169,6 +170,8 @@ Outcome<ReportTask::Reply> Decide(State& state, const ReportTask& report, Contex
   }
 
   decision.Saw(entry->change);
+  absl::Status allowed = CheckSpeaksFor(report.agent_key, *cluster, *entry->record);
+  if (!allowed.ok()) return decision.Refuse<ReportTask::Reply>(std::move(allowed));
   if (entry->record->last_status != TaskStatus::kStopped) {
     Progress progress{.task = *entry->record};
     ApplyContainers(progress, report.containers);
