@@ -18,7 +18,9 @@ struct LoopLimits {
   // Changes decided and not yet durable. At this many the loop rests, and the queue fills behind
   // it.
   size_t uncommitted_changes_max = 64 * 1024;
-  absl::Duration tick_interval = absl::Seconds(1);
+  // A tick collects a bounded number of ended things (scheduler/retention.cc), so that this is what
+  // decides how many a second are collected.
+  absl::Duration tick_interval = absl::Milliseconds(100);
   // How long a reply waits for a store that fails or hangs. Longer than the second no SDK listens.
   absl::Duration read_wait_max = absl::Seconds(5);
   absl::Duration write_wait_max = absl::Seconds(60);

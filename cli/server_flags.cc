@@ -12,6 +12,10 @@ namespace berth::cli {
 namespace {
 
 constexpr size_t kAccountDigits = 12;
+// Waiters for the end of a task poll every six seconds; what is below is for tests.
+constexpr absl::Duration kRetentionLeast = absl::Seconds(1);
+constexpr int64_t kStoppedTasksLeast = 1;
+constexpr int64_t kStoppedTasksMost = 100'000'000;
 
 void CheckAuth(const ServerFlags& flags, const ListenAddress& address) {
   if (flags.auth == "sigv4") {
@@ -57,6 +61,20 @@ void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& fla
                               ->type_name("ZONE")
                               ->capture_default_str(),
                           {"BERTH_AVAILABILITY_ZONE"});
+  sources.FromEnvironment(command
+                              .add_option("--stopped-task-retention", flags.stopped_task_retention,
+                                          "How long a STOPPED task can be described; at least 1s")
+                              ->type_name("DURATION")
+                              ->capture_default_str(),
+                          {"BERTH_STOPPED_TASK_RETENTION"});
+  sources.FromEnvironment(
+      command
+          .add_option("--stopped-tasks-max", flags.stopped_tasks_max,
+                      "How many STOPPED tasks are kept at most; beyond it the oldest go earlier")
+          ->check(CLI::Range(kStoppedTasksLeast, kStoppedTasksMost))
+          ->type_name("N")
+          ->capture_default_str(),
+      {"BERTH_STOPPED_TASKS_MAX"});
 }
 
 api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
@@ -82,6 +100,9 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   settings.public_endpoint = flags.public_endpoint;
   settings.emulate_agents = flags.emulate_agents;
   settings.availability_zone = flags.availability_zone;
+  settings.retention.stopped_tasks =
+      ParseDuration("--stopped-task-retention", flags.stopped_task_retention, kRetentionLeast);
+  settings.retention.stopped_tasks_max = flags.stopped_tasks_max;
   return settings;
 }
 

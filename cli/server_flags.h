@@ -1,6 +1,7 @@
 // The flags of a server, shared by `berth server` and `berth dev`.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ struct ServerFlags {
   std::string availability_zone = "local-1a";
   std::string public_endpoint = {};
   bool emulate_agents = false;
+  std::string stopped_task_retention = "24h";
+  int64_t stopped_tasks_max = 1'000'000;
 };
 
 // Those that both commands have.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <numeric>
+
 #include "tests/scheduler/world.h"
 
 namespace berth::scheduler {
@@ -123,7 +126,7 @@ TEST_CASE("a tick does a bounded part, and the next ones the rest") {
   const DefinitionRecord definition = world.Define(Spec({Container("app", 6)}));
   // Without the audit, which looks at everything each time.
   const Context context{.now = world.now, .ids = world.ids};
-  constexpr int kTasks = 10'500;
+  constexpr int kTasks = 2'500;
   for (int n = 0; n < kTasks; n += 10) {
     const auto reply = Decide(world.state, world.Running(definition, 10), context).reply;
     for (const model::TaskRecord& task : reply->tasks) {
@@ -136,14 +139,14 @@ TEST_CASE("a tick does a bounded part, and the next ones the rest") {
   }
   const Context later{.now = world.now + absl::Hours(24), .ids = world.ids};
 
-  const auto first = Decide(world.state, Tick{}, later);
-  const auto second = Decide(world.state, Tick{}, later);
-  const auto third = Decide(world.state, Tick{}, later);
+  std::vector<size_t> steps;
+  do {
+    steps.push_back(Decide(world.state, Tick{}, later).changes.size());
+  } while (steps.back() > 0);
 
   // Each also writes down the instance.
-  CHECK(first.changes.size() == 10'001);
-  CHECK(second.changes.size() == 501);
-  CHECK(third.changes.empty());
+  CHECK(*std::max_element(steps.begin(), steps.end()) == 1'001);
+  CHECK(std::accumulate(steps.begin(), steps.end(), size_t{0}) == kTasks + steps.size() - 1);
   CHECK(world.state.FindViolations() == std::vector<std::string>{});
 }
 
