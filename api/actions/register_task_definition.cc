@@ -29,13 +29,27 @@ inline constexpr auto kFields<RegisterTaskDefinitionRequest> = std::array{
 
 namespace {
 
+constexpr std::string_view kSharedIsolation = "SHARED";
+
+// The sandboxes are AWS's own machinery. To run such a task without one would break its promise.
+absl::Status CheckIsolation(JsonView body) {
+  const JsonView trusted = body.Find("trustedExecutionConfiguration");
+  if (!trusted) return absl::OkStatus();
+  const JsonView mode = trusted.Find("isolationMode");
+  if (!mode || mode.AsString() == kSharedIsolation) return absl::OkStatus();
+  return model::ClientError(absl::StrFormat(
+      "trustedExecutionConfiguration.isolationMode is '%s', which is not offered here; it must be "
+      "%s",
+      mode.AsString(), kSharedIsolation));
+}
+
 absl::Status CheckDefinition(JsonView body, const model::TaskSpec& spec) {
   absl::Status valid = model::ValidateTaskSpec(spec);
   if (!valid.ok()) return valid;
   if (const auto zero = FindZeroCharacter(body)) return model::ClientError(*zero);
   if (const auto missing = FindMissingMember(body)) return model::ClientError(*missing);
   if (const auto unknown = FindUnknownWord(body)) return model::ClientError(*unknown);
-  return absl::OkStatus();
+  return CheckIsolation(body);
 }
 
 }  // namespace

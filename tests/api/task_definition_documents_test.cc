@@ -238,6 +238,10 @@ TEST_CASE("what is wrong with a definition is a ClientException that names it", 
       {"accelerators",
        Definition("", R"(,"inferenceAccelerators":[{"deviceName":"d","deviceType":"t"}])"),
        "inferenceAccelerators"},
+      {"a sandbox",
+       Definition("", R"(,"trustedExecutionConfiguration":{"isolationMode":"ISOLATED_SANDBOX"})"),
+       "trustedExecutionConfiguration.isolationMode is 'ISOLATED_SANDBOX', which is not offered "
+       "here; it must be SHARED"},
   }));
   INFO(c.why);
   ApiFixture api;
