@@ -18,8 +18,7 @@ using model::InvalidParameter;
 // Lists and structures that come with issues of their own. Empty ones ask for nothing.
 constexpr std::string_view kLaterMembers[] = {"capacityProviderStrategy", "placementConstraints",
                                               "placementStrategy", "volumeConfigurations"};
-constexpr std::string_view kLaterOverrides[] = {"inferenceAcceleratorOverrides",
-                                                "ephemeralStorage"};
+constexpr std::string_view kLaterOverrides[] = {"inferenceAcceleratorOverrides"};
 
 // ecs-api.md 2.3.
 constexpr int kSubnetsMax = 16;

@@ -176,8 +176,6 @@ TEST_CASE("what RunTask cannot do is refused by name", "[api]") {
        "placementStrategy is not available"},
       {R"("taskDefinition":"plain","volumeConfigurations":[{"name":"v"}])",
        "volumeConfigurations is not available"},
-      {R"("taskDefinition":"plain","overrides":{"ephemeralStorage":{"sizeInGiB":30}})",
-       "overrides.ephemeralStorage is not available"},
       {R"("taskDefinition":"plain","overrides":{"containerOverrides":[{"name":"z","cpu":1}]})",
        "Override for container named z is not a container in the TaskDefinition."},
       {R"("taskDefinition":"plain","overrides":{"containerOverrides":[{"name":"a",)"
