@@ -1,44 +1,11 @@
-"""The newest AWS CLI of PyPI, by AWS_ENDPOINT_URL_ECS alone.
-
-Its model (1.46.3 bundles botocore 1.43.62) is older than GPU sharing, whatever boto3 knows, so it gets
-clients/botocore; a CLI that knows the feature is not disturbed by that.
-"""
-
-import json
-import os
-import pathlib
-import shutil
-import subprocess
+"""The newest AWS CLI: a task from shorthand to STOPPED, pages, errors."""
 
 import harness
-
-AWS = pathlib.Path(__file__).parent / ".venv/bin/aws"
-
-
-def aws(server, *arguments, check=True):
-    done = subprocess.run(
-        [shutil.which(str(AWS)) or "aws", "ecs", *arguments, "--output", "json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={
-            **os.environ,
-            "AWS_ENDPOINT_URL_ECS": server.endpoint,
-            "AWS_DATA_PATH": str(harness.REPOSITORY / "clients/botocore"),
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-        },
-    )
-    if check:
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-    return done
+from aws_cli import aws, aws_json
 
 
 def test_the_aws_cli_takes_a_sharing_task_from_shorthand_to_stopped(server, ecs, cluster, agent):
-    registered = aws(
+    registered = aws_json(
         server,
         "register-task-definition",
         "--family", "cli",
@@ -47,20 +14,20 @@ def test_the_aws_cli_takes_a_sharing_task_from_shorthand_to_stopped(server, ecs,
         "resourceRequirements=[{type=GPU,sharingStrategy={nvidiaMps={memory=4000,maxComputePercent=50}}}]",
     )
     assert registered["taskDefinition"]["revision"] == 1
-    run = aws(server, "run-task", "--cluster", cluster, "--task-definition", "cli")
+    run = aws_json(server, "run-task", "--cluster", cluster, "--task-definition", "cli")
     arn = run["tasks"][0]["taskArn"]
     harness.wait_for_task(ecs, cluster, arn, "RUNNING")
 
-    described = aws(server, "describe-tasks", "--cluster", cluster, "--tasks", arn)
+    described = aws_json(server, "describe-tasks", "--cluster", cluster, "--tasks", arn)
     assert described["tasks"][0]["containers"][0]["gpuSharingStrategy"] == {
         "nvidiaMps": {"memory": 4000, "maxComputePercent": 50}
     }
-    arns = aws(server, "list-container-instances", "--cluster", cluster)["containerInstanceArns"]
-    instances = aws(
+    arns = aws_json(server, "list-container-instances", "--cluster", cluster)["containerInstanceArns"]
+    instances = aws_json(
         server, "describe-container-instances", "--cluster", cluster, "--container-instances", *arns
     )
     assert instances["containerInstances"][0]["gpuDevices"][0]["remainingMemoryInMiB"] == 18587
-    aws(server, "stop-task", "--cluster", cluster, "--task", arn)
+    aws_json(server, "stop-task", "--cluster", cluster, "--task", arn)
     harness.wait_for_task(ecs, cluster, arn, "STOPPED")
 
 
@@ -68,14 +35,14 @@ def test_the_aws_cli_pages_through_a_list(server, ecs):
     for number in range(7):
         ecs.create_cluster(clusterName=f"page-{number}")
 
-    listed = aws(server, "list-clusters", "--page-size", "3")
+    listed = aws_json(server, "list-clusters", "--page-size", "3")
 
     assert len([arn for arn in listed["clusterArns"] if "/page-" in arn]) == 7
 
 
 def test_the_aws_cli_shows_the_errors_name(server):
-    done = aws(server, "list-tasks", "--cluster", "nowhere", check=False)
+    answer = aws(server, "list-tasks", "--cluster", "nowhere")
 
-    assert done.returncode != 0
-    assert "ClusterNotFoundException" in done.stderr
-    assert "Cluster not found." in done.stderr
+    assert answer.code != 0
+    assert "ClusterNotFoundException" in answer.err
+    assert "Cluster not found." in answer.err
