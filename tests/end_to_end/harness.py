@@ -48,7 +48,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def make_client(endpoint, attempts=1, connections=32):
+def make_client(endpoint, attempts=1, connections=32, **config):
     """boto3 as a user has it; one attempt unless a test is about retries."""
     return boto3.client(
         "ecs",
@@ -61,6 +61,7 @@ def make_client(endpoint, attempts=1, connections=32):
             connect_timeout=5,
             read_timeout=30,
             max_pool_connections=connections,
+            **config,
         ),
     )
 
