@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "agent/docker/subnets.h"
 #include "agent/instance.h"
+#include "agent/server_access.h"
 #include "agent/spawn.h"
 #include "agent/testing.h"
 
@@ -64,12 +65,12 @@ absl::Status Check(const AgentSettings& settings) {
 
 class AgentProcess : public Agent {
  public:
-  AgentProcess(AgentSettings settings, AgentTiming timing, HttpAddress server)
+  AgentProcess(AgentSettings settings, AgentTiming timing, ServerAccess server)
       : settings_(std::move(settings)),
         timing_(timing),
         rng_(std::random_device{}()),
         disk_(std::make_shared<net::thread_pool>(1)),
-        server_(std::make_shared<EcsClient>(std::move(server), settings_.region)) {}
+        server_(std::make_shared<EcsClient>(std::move(server))) {}
 
   ~AgentProcess() override {
     loop_.stop();
@@ -199,7 +200,7 @@ absl::StatusOr<std::unique_ptr<Agent>> CreateWithTiming(AgentSettings settings,
                                                         AgentTiming timing) {
   const absl::Status checked = Check(settings);
   if (!checked.ok()) return checked;
-  absl::StatusOr<HttpAddress> server = ParseHttpUrl(settings.server);
+  absl::StatusOr<ServerAccess> server = MakeServerAccess(settings);
   if (!server.ok()) return server.status();
   RaiseFileLimit();
   return std::make_unique<AgentProcess>(std::move(settings), timing, *std::move(server));

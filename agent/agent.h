@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "auth/sigv4.h"
 #include "model/container_instance.h"
 #include "model/tag.h"
 
@@ -30,7 +31,12 @@ absl::StatusOr<GpuOption> ParseGpuOption(std::string_view text);
 enum class PullPolicy { kDefault, kAlways, kOnce, kPreferCached };  // ECS_IMAGE_PULL_BEHAVIOR
 
 struct AgentSettings {
-  std::string server = {};   // "http://127.0.0.1:8080"
+  std::string server = {};   // "https://berth.example:8443", "http://127.0.0.1:8080"
+  std::string ca_file = {};  // trusted beside the system's authorities; empty: those alone
+  // With what requests are signed: the file's profile, else the given ones, else nothing.
+  std::string credentials_file = {};
+  std::string profile = "default";
+  auth::Credentials credentials = {};
   std::string cluster = {};  // empty: default
   std::string region = "us-east-1";
   std::string data_dir = {};  // state file; created when absent

@@ -2,7 +2,6 @@
 
 #include <deque>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
 #include <spdlog/spdlog.h>
@@ -13,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "agent/json.h"
 #include "agent/spawn.h"
+#include "transport/deadline.h"
 
 namespace berth::agent {
 
@@ -36,9 +36,12 @@ std::chrono::milliseconds ToChrono(absl::Duration duration) {
 }  // namespace
 
 struct Channel::Session {
-  explicit Session(const net::any_io_executor& executor) : socket(executor), alarm(executor) {}
+  Session(const transport::Stream& connected, const net::any_io_executor& executor)
+      : stream(connected), deadline(stream), socket(stream), alarm(executor) {}
 
-  websocket::stream<beast::tcp_stream> socket;
+  transport::Stream stream;
+  transport::Deadline deadline;
+  websocket::stream<transport::Stream> socket;
   net::steady_timer alarm;
   std::deque<std::string> outbox = {};
   bool open = false;
@@ -93,18 +96,29 @@ net::awaitable<absl::Status> Channel::FindEndpoint() {
   const absl::StatusOr<ApiAnswer> answer =
       co_await server_->Call("DiscoverPollEndpoint", body.Text());
   absl::Status failed = answer.status();
-  if (answer.ok() && !answer->ok()) failed = absl::UnavailableError(Describe(*answer));
+  if (answer.ok() && !answer->ok()) {
+    const std::string advice = server_->Advice(Describe(*answer));
+    failed = absl::UnavailableError(
+        absl::StrCat(Describe(*answer), advice.empty() ? "" : " - ", advice));
+  }
   if (failed.ok()) {
     json::Document document;
     const bool parsed = json::Parse(answer->body, document);
     const absl::StatusOr<HttpAddress> address =
         ParseHttpUrl(parsed ? json::StringOr(document, "endpoint") : std::string());
-    if (address.ok()) {
+    if (address.ok() && server_->access().address.tls && !address->tls) {
+      // What the channel says would go unprotected, and anybody could say it.
+      failed = absl::FailedPreconditionError(absl::StrFormat(
+          "the server is asked over https, and names the plain http endpoint of %s: give the "
+          "server an https --public-endpoint",
+          Authority(*address)));
+    } else if (address.ok()) {
       endpoint_ = *address;
       endpoint_until_ = absl::Now() + settings_.timing.endpoint_kept;
       co_return absl::OkStatus();
+    } else {
+      failed = address.status();
     }
-    failed = address.status();
   }
   if (!endpoint_.host.empty()) co_return absl::OkStatus();  // The old one is better than none.
   co_return absl::UnavailableError(
@@ -143,8 +157,16 @@ net::awaitable<SessionEnd> Channel::RunSession() {
     co_return end;
   }
   const net::any_io_executor executor = co_await net::this_coro::executor;
-  auto session = std::make_shared<Session>(executor);
-  SessionEnd end = co_await Connect(session);
+  const absl::StatusOr<transport::Stream> stream = co_await ConnectTo(
+      endpoint_, server_->access().tls, absl::Now() + settings_.timing.connect_max);
+  if (!stream.ok()) {
+    SessionEnd end;
+    end.kind = SessionEnd::Kind::kUnreachable;
+    end.reason = std::string(stream.status().message());
+    co_return end;
+  }
+  auto session = std::make_shared<Session>(*stream, executor);
+  SessionEnd end = co_await Open(session);
   if (session->open) {
     spdlog::info("channel of {} is open", settings_.instance_arn);
     connected_before_ = true;
@@ -160,36 +182,20 @@ net::awaitable<SessionEnd> Channel::RunSession() {
   co_return end;
 }
 
-net::awaitable<SessionEnd> Channel::Connect(std::shared_ptr<Session> session) {
+net::awaitable<SessionEnd> Channel::Open(std::shared_ptr<Session> session) {
   SessionEnd end;
   end.kind = SessionEnd::Kind::kUnreachable;
   const std::string authority = Authority(endpoint_);
-  const net::any_io_executor executor = co_await net::this_coro::executor;
   error_code error;
-  net::ip::tcp::resolver resolver(executor);
-  const auto endpoints = co_await resolver.async_resolve(
-      endpoint_.host, endpoint_.port, net::redirect_error(net::use_awaitable, error));
-  if (!error) {
-    beast::tcp_stream& stream = beast::get_lowest_layer(session->socket);
-    stream.expires_after(ToChrono(settings_.timing.connect_max));
-    co_await stream.async_connect(endpoints, net::redirect_error(net::use_awaitable, error));
-  }
-  if (error) {
-    end.reason = absl::StrFormat("cannot connect to %s: %s", authority, error.message());
-    co_return end;
-  }
-  error_code ignored;  // Only latency is lost.
-  beast::get_lowest_layer(session->socket)
-      .socket()
-      .set_option(net::ip::tcp::no_delay(true), ignored);
-
+  session->deadline.Arm(settings_.timing.connect_max);
   session->socket.read_message_max(kMessageBytesMax);
-  session->socket.set_option(
-      websocket::stream_base::decorator([](websocket::request_type& request) {
+  const std::string target = Target(endpoint_);
+  session->socket.set_option(websocket::stream_base::decorator(
+      [signature = server_->SignGet(authority, target)](websocket::request_type& request) {
         request.set(beast::http::field::user_agent, "Berth Agent");
+        for (const auto& [name, value] : signature) request.set(name, value);
       }));
   websocket::response_type response;
-  const std::string target = Target(endpoint_);
   co_await session->socket.async_handshake(response, authority, target,
                                            net::redirect_error(net::use_awaitable, error));
   if (error == websocket::error::upgrade_declined) {
@@ -197,13 +203,18 @@ net::awaitable<SessionEnd> Channel::Connect(std::shared_ptr<Session> session) {
     end.code = static_cast<int>(response.result_int());
     end.reason = absl::StrFormat("handshake refused with HTTP status %d: %s", end.code,
                                  response.body().substr(0, kReasonShown));
+    if (server_->LearnClockSkew(response.body(), std::string(response[beast::http::field::date]))) {
+      end.reason += " - tried again with the clocks' difference allowed for";
+    } else if (const std::string advice = server_->Advice(response.body()); !advice.empty()) {
+      absl::StrAppend(&end.reason, " - ", advice);
+    }
     co_return end;
   }
   if (error) {
     end.reason = absl::StrFormat("handshake with %s failed: %s", authority, error.message());
     co_return end;
   }
-  beast::get_lowest_layer(session->socket).expires_never();
+  session->deadline.Disarm();
   session->socket.text(true);
   session->open = true;
   session->begun_at = absl::Now();
@@ -260,15 +271,14 @@ net::awaitable<void> Channel::WatchLife(std::shared_ptr<Session> session) {
     if (now >= session->silent_at) {
       // Without a close frame: nobody is there to answer it.
       session->ended_by_us = SessionEnd::Kind::kSilent;
-      beast::get_lowest_layer(session->socket).close();
+      session->stream.Close();
       co_return;
     }
     if (now >= session->expires_at) {
       session->ended_by_us = SessionEnd::Kind::kExpired;
       const websocket::close_reason reason(websocket::close_code::normal,
                                            "ConnectionExpired: Reconnect to continue");
-      beast::get_lowest_layer(session->socket)
-          .expires_after(ToChrono(settings_.timing.connect_max));
+      session->deadline.Arm(settings_.timing.connect_max);
       co_await session->socket.async_close(reason,
                                            net::redirect_error(net::use_awaitable, ignored));
       co_return;
@@ -280,7 +290,7 @@ void Channel::Send(std::string text) {
   if (session_ == nullptr || !session_->open) return;
   if (session_->outbox.size() >= kOutboxMax) {
     spdlog::error("the server takes no acknowledgements, the channel is given up");
-    beast::get_lowest_layer(session_->socket).close();
+    session_->stream.Close();
     return;
   }
   session_->outbox.push_back(std::move(text));

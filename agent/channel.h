@@ -54,7 +54,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   net::awaitable<absl::Status> FindEndpoint();
   net::awaitable<SessionEnd> RunSession();
-  net::awaitable<SessionEnd> Connect(std::shared_ptr<Session> session);
+  net::awaitable<SessionEnd> Open(std::shared_ptr<Session> session);
   net::awaitable<SessionEnd> ReadMessages(std::shared_ptr<Session> session);
   void SignOfLife(Session& session);
   net::awaitable<void> WatchLife(std::shared_ptr<Session> session);

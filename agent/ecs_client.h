@@ -1,14 +1,18 @@
-// The server's API as the agent calls it: AWS JSON 1.1 over POST. The one place where such requests
-// are built, so that signing them will be added here and nowhere else; today the server takes them
-// unsigned, from loopback.
+// The server's API as the agent calls it: AWS JSON 1.1 over POST, signed with Signature Version 4
+// where there are credentials. The one place where such requests, and the signature of the
+// channel's handshake, are made.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "agent/http_client.h"
 #include "agent/net.h"
+#include "agent/server_access.h"
 
 namespace berth::agent {
 
@@ -28,16 +32,33 @@ bool IsTransient(const ApiAnswer& answer);
 
 class EcsClient {
  public:
-  EcsClient(HttpAddress server, std::string region);
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  explicit EcsClient(ServerAccess access);
 
   // A status only when there was no talking to the server at all.
   net::awaitable<absl::StatusOr<ApiAnswer>> Call(std::string action, std::string body);
 
-  const std::string& region() const { return region_; }
+  // The headers that sign a GET of that target at that host; none without credentials.
+  Headers SignGet(const std::string& host, const std::string& target) const;
+
+  // Whether a refusal in these words, dated so, is owed to this machine's clock alone. The
+  // difference is then allowed for from now on, and the same request, signed anew, may succeed.
+  bool LearnClockSkew(std::string_view refusal, const std::string& date);
+
+  // What to do about a refusal, or nothing: which flag to give, which key to make.
+  std::string Advice(std::string_view refusal) const;
+
+  const ServerAccess& access() const { return access_; }
+  const std::string& region() const { return access_.region; }
 
  private:
+  net::awaitable<absl::StatusOr<HttpResponse>> Post(const std::string& action,
+                                                    const std::string& body);
+
+  ServerAccess access_;
   HttpClient http_;
-  std::string region_;
+  absl::Duration clock_offset_ = absl::ZeroDuration();  // the server's clock less ours
 };
 
 }  // namespace berth::agent

@@ -1,9 +1,8 @@
-// An HTTP/1.1 client over TCP or a unix socket: the way to the server's API and to Docker.
+// An HTTP/1.1 client over TCP, TLS or a unix socket: the way to the server's API and to Docker.
 //
 // Connections are kept and used again; one that the peer closed meanwhile is replaced without the
 // caller noticing, so callers send only what may be sent twice. Every exchange has a deadline.
-// One thread: the io_context's that the caller's coroutine runs on. It does not follow redirects
-// and speaks no TLS.
+// One thread: the io_context's that the caller's coroutine runs on. It does not follow redirects.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +16,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "agent/connect.h"
 #include "agent/net.h"
 
 namespace berth::agent {
-
-struct HttpAddress {
-  std::string socket_path = {};  // of a unix socket; empty: TCP
-  std::string host = {};
-  std::string port = {};
-  std::string path = {};  // what an URL had after the authority, without a final slash
-};
-
-// "http://host:port/path". Refuses https, other schemes and an URL with a query.
-absl::StatusOr<HttpAddress> ParseHttpUrl(std::string_view url);
-// "host:port", for messages and the Host header.
-std::string Authority(const HttpAddress& address);
 
 struct HttpRequest {
   std::string method = "GET";
@@ -42,6 +30,7 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 0;
+  std::string date = {};  // the header; empty when absent
   std::string body = {};
 };
 
@@ -54,11 +43,12 @@ struct ExchangeLimits {
   std::function<void(std::string_view)> on_body = {};
 };
 
-// Errors: kUnavailable, there is no talking to the peer; kDeadlineExceeded, it took too long;
-// kResourceExhausted, the answer is larger than the limit.
+// Errors: those of ConnectTo; kUnavailable, there is no talking to the peer; kDeadlineExceeded, it
+// took too long; kResourceExhausted, the answer is larger than the limit.
 class HttpClient {
  public:
-  explicit HttpClient(HttpAddress address);
+  // `tls`: whom to trust, where the address is one of TLS.
+  explicit HttpClient(HttpAddress address, transport::TlsContextPtr tls = nullptr);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -77,6 +67,7 @@ class HttpClient {
                                                           absl::Time deadline);
 
   HttpAddress address_;
+  transport::TlsContextPtr tls_;
   std::deque<std::unique_ptr<Connection>> idle_;
 };
 

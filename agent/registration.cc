@@ -205,11 +205,19 @@ net::awaitable<std::variant<Registered, AgentExit>> Register(std::shared_ptr<Ecs
     const bool last_of_round = attempt % kAttemptsPerRound == 0;
     if (!answer.ok()) {
       why = std::string(answer.status().message());
-      if (last_of_round) co_return Restartable(absl::StrCat("cannot register: ", why));
+      // A certificate does not get better by asking again.
+      const bool distrusted = absl::IsFailedPrecondition(answer.status());
+      if (distrusted) absl::StrAppend(&why, " - give the file of the server's CA with --ca-file");
+      if (last_of_round || distrusted) {
+        co_return Restartable(absl::StrCat("cannot register: ", why));
+      }
     } else if (answer->ok()) {
       co_return ReadRegistration(body, answer->body);
     } else {
       why = Describe(*answer);
+      if (const std::string advice = server->Advice(why); !advice.empty()) {
+        absl::StrAppend(&why, " - ", advice);
+      }
       const bool no_cluster = answer->type == "ClusterNotFoundException" ||
                               absl::StrContains(answer->message, "Cluster not found.");
       if (no_cluster && cluster.empty() && !created_cluster) {

@@ -32,7 +32,6 @@ using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
 using Address = std::unique_ptr<ASN1_OCTET_STRING, Deleter<ASN1_OCTET_STRING_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
-using Time = std::unique_ptr<ASN1_TIME, Deleter<ASN1_TIME_free>>;
 
 absl::Status Failed(const char* what) {
   return absl::InternalError(absl::StrFormat("cannot %s: %s", what, TakeOpenSslError()));
@@ -192,13 +191,9 @@ absl::StatusOr<CertificateFacts> ReadCertificate(const std::string& pem) {
   const Certificate certificate = ParseCertificate(pem);
   if (certificate == nullptr) return absl::InvalidArgumentError("there is no certificate in PEM");
   CertificateFacts facts;
-  int days = 0;
-  int seconds = 0;
-  const Time epoch(ASN1_TIME_set(nullptr, 0));
-  if (ASN1_TIME_diff(&days, &seconds, epoch.get(), X509_get0_notAfter(certificate.get())) != 1) {
-    return absl::InvalidArgumentError("the certificate's end cannot be read");
-  }
-  facts.until = absl::UnixEpoch() + absl::Hours(24) * days + absl::Seconds(seconds);
+  const std::optional<absl::Time> until = EndOf(X509_get0_notAfter(certificate.get()));
+  if (!until) return absl::InvalidArgumentError("the certificate's end cannot be read");
+  facts.until = *until;
   char name[256] = "";
   X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()), NID_commonName, name,
                             sizeof(name));

@@ -82,6 +82,13 @@ net::awaitable<absl::Status> Stream::BeginTls(TlsContextPtr context, std::string
   co_return co_await Handshake(false);
 }
 
+std::optional<absl::Time> Stream::PeerCertificateUntil() const {
+  if (state_->tls == nullptr) return std::nullopt;
+  const X509* const peer = SSL_get0_peer_certificate(state_->tls->stream.native_handle());
+  if (peer == nullptr) return std::nullopt;
+  return EndOf(X509_get0_notAfter(peer));
+}
+
 net::awaitable<absl::Status> Stream::Handshake(bool as_server) {
   if (state_->expired) co_return absl::DeadlineExceededError("the TLS handshake took too long");
   const Stream self = *this;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "transport/net.h"
 #include "transport/tls.h"
 
@@ -54,6 +56,9 @@ class Stream {
   net::awaitable<absl::Status> ServeTls(TlsContextPtr context);
   // Checks the peer's certificate, and that it is for `host`, a name or a numeric address.
   net::awaitable<absl::Status> BeginTls(TlsContextPtr context, std::string host);
+
+  // When the peer's certificate ends; nothing where there is none.
+  std::optional<absl::Time> PeerCertificateUntil() const;
 
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {

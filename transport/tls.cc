@@ -35,6 +35,16 @@ absl::StatusOr<TlsContextPtr> Make(net::ssl::context::method method) {
 
 }  // namespace
 
+std::optional<absl::Time> EndOf(const ASN1_TIME* time) {
+  int days = 0;
+  int seconds = 0;
+  ASN1_TIME* const epoch = ASN1_TIME_set(nullptr, 0);
+  const bool known = ASN1_TIME_diff(&days, &seconds, epoch, time) == 1;
+  ASN1_TIME_free(epoch);
+  if (!known) return std::nullopt;
+  return absl::UnixEpoch() + absl::Hours(24) * days + absl::Seconds(seconds);
+}
+
 std::string TakeOpenSslError() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();

@@ -1,11 +1,13 @@
 // Apart from tls.h because OpenSSL's and Asio's headers are slow to compile.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <boost/asio/ssl/context.hpp>
 
+#include "absl/time/time.h"
 #include "transport/net.h"
 
 namespace berth::transport {
@@ -15,6 +17,9 @@ struct TlsContext {
   net::ssl::context ssl;
   std::string ca_file = {};  // a client's, for messages
 };
+
+// An ASN.1 time; nothing when it is malformed.
+std::optional<absl::Time> EndOf(const ASN1_TIME* time);
 
 // The oldest error in OpenSSL's queue of this thread, in words; empties the queue.
 std::string TakeOpenSslError();

@@ -15,6 +15,7 @@
 
 #include "agent/json.h"
 #include "agent/net.h"
+#include "transport/stream.h"
 
 namespace berth::agent::testing {
 
@@ -32,7 +33,19 @@ struct Answer {
 };
 
 using Request = http::request<http::string_body>;
-using Socket = websocket::stream<beast::tcp_stream>;
+using Socket = websocket::stream<transport::Stream>;
+
+ApiRequest Recorded(const Request& request) {
+  const std::string target(request["X-Amz-Target"]);
+  ApiRequest call{.action = target.substr(target.find('.') + 1),
+                  .body = request.body(),
+                  .method = std::string(request.method_string()),
+                  .target = std::string(request.target())};
+  for (const auto& field : request) {
+    call.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  }
+  return call;
+}
 
 }  // namespace
 
@@ -52,7 +65,9 @@ struct FakeServer::Impl {
   std::deque<Answer> refusals;
   std::set<std::string> left_out;
   std::vector<ApiRequest> calls;
-  std::vector<std::string> handshakes;
+  std::vector<ApiRequest> handshakes;
+  std::string date;
+  transport::TlsContextPtr tls;
   std::vector<std::pair<std::string, std::string>> messages;
   int pong_count = 0;
 
@@ -67,7 +82,8 @@ struct FakeServer::Impl {
 
   std::string DefaultAnswer(const ApiRequest& call) {
     if (call.action == "DiscoverPollEndpoint") {
-      return "{\"endpoint\":\"http://127.0.0.1:" + std::to_string(port) + "/acs\"}";
+      return std::string("{\"endpoint\":\"") + (tls == nullptr ? "http" : "https") +
+             "://127.0.0.1:" + std::to_string(port) + "/acs\"}";
     }
     if (call.action == "CreateCluster") return "{\"cluster\":{\"clusterName\":\"default\"}}";
     if (call.action != "RegisterContainerInstance") return "{\"acknowledgment\":\"ok\"}";
@@ -106,7 +122,11 @@ struct FakeServer::Impl {
   }
 
   net::awaitable<void> Serve(tcp::socket socket) {
-    beast::tcp_stream stream(std::move(socket));
+    transport::Stream stream{transport::Stream::Socket(std::move(socket))};
+    if (tls != nullptr) {
+      const absl::Status begun = co_await stream.ServeTls(tls);
+      if (!begun.ok()) co_return;
+    }
     beast::flat_buffer buffer;
     error_code error;
     while (true) {
@@ -126,19 +146,22 @@ struct FakeServer::Impl {
           }
         }
         if (refused) {
-          Note([&] { handshakes.emplace_back(request.target()); });
+          Note([&] { handshakes.push_back(Recorded(request)); });
         } else {
           co_await ServeChannel(std::move(stream), std::move(request));
           co_return;
         }
       } else {
-        const std::string target(request["X-Amz-Target"]);
-        ApiRequest call{.action = target.substr(target.find('.') + 1), .body = request.body()};
+        const ApiRequest call = Recorded(request);
         answer = AnswerTo(call);
         Note([&] { calls.push_back(call); });
       }
       http::response<http::string_body> response(static_cast<http::status>(answer.status), 11);
       response.body() = answer.body;
+      {
+        const std::lock_guard lock(mutex);
+        if (!date.empty()) response.set(http::field::date, date);
+      }
       response.keep_alive(request.keep_alive());
       response.prepare_payload();
       co_await http::async_write(stream, response, net::redirect_error(net::use_awaitable, error));
@@ -146,7 +169,7 @@ struct FakeServer::Impl {
     }
   }
 
-  net::awaitable<void> ServeChannel(beast::tcp_stream stream, Request request) {
+  net::awaitable<void> ServeChannel(transport::Stream stream, Request request) {
     auto socket = std::make_shared<Socket>(std::move(stream));
     error_code error;
     co_await socket->async_accept(request, net::redirect_error(net::use_awaitable, error));
@@ -158,7 +181,7 @@ struct FakeServer::Impl {
     writing = false;
     outbox.clear();
     // Only now: who sees the handshake may send.
-    Note([&] { handshakes.emplace_back(request.target()); });
+    Note([&] { handshakes.push_back(Recorded(request)); });
     beast::flat_buffer buffer;
     while (true) {
       co_await socket->async_read(buffer, net::redirect_error(net::use_awaitable, error));
@@ -193,8 +216,9 @@ struct FakeServer::Impl {
   }
 };
 
-FakeServer::FakeServer() : impl_(std::make_unique<Impl>()) {
+FakeServer::FakeServer(transport::TlsContextPtr tls) : impl_(std::make_unique<Impl>()) {
   Impl* impl = impl_.get();
+  impl->tls = std::move(tls);
   net::co_spawn(impl->loop, impl->Accept(), [](std::exception_ptr) {});
   impl->thread = std::thread([impl] { impl->loop.run(); });
 }
@@ -204,7 +228,15 @@ FakeServer::~FakeServer() {
   impl_->thread.join();
 }
 
-std::string FakeServer::url() const { return "http://127.0.0.1:" + std::to_string(impl_->port); }
+std::string FakeServer::url() const {
+  return (impl_->tls == nullptr ? "http" : "https") +
+         ("://127.0.0.1:" + std::to_string(impl_->port));
+}
+
+void FakeServer::SetDate(const std::string& date) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->date = date;
+}
 
 void FakeServer::AnswerNext(const std::string& action, int status, const std::string& body) {
   const std::lock_guard lock(impl_->mutex);
@@ -252,7 +284,7 @@ void FakeServer::Close(int code, const std::string& reason) {
 
 void FakeServer::Drop() {
   net::post(impl_->loop, [impl = impl_.get()] {
-    if (impl->channel != nullptr) beast::get_lowest_layer(*impl->channel).close();
+    if (impl->channel != nullptr) impl->channel->next_layer().Close();
   });
 }
 
@@ -266,6 +298,13 @@ std::vector<ApiRequest> FakeServer::Calls(const std::string& action) const {
 }
 
 std::vector<std::string> FakeServer::Handshakes() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::vector<std::string> targets;
+  for (const ApiRequest& handshake : impl_->handshakes) targets.push_back(handshake.target);
+  return targets;
+}
+
+std::vector<ApiRequest> FakeServer::HandshakeRequests() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->handshakes;
 }

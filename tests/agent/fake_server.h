@@ -11,17 +11,22 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "transport/tls.h"
 
 namespace berth::agent::testing {
 
 struct ApiRequest {
   std::string action = {};
   std::string body = {};
+  std::string method = {};
+  std::string target = {};
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 class FakeServer {
  public:
-  FakeServer();
+  // `tls`: what https is served with; none for plain HTTP.
+  explicit FakeServer(transport::TlsContextPtr tls = nullptr);
   ~FakeServer();
 
   std::string url() const;
@@ -31,6 +36,8 @@ class FakeServer {
   void AnswerNext(const std::string& action, int status, const std::string& body);
   // As above, for websocket handshakes: any status but 101 refuses.
   void RefuseNextHandshake(int status, const std::string& body);
+  // The Date of every answer from now on; none is sent otherwise.
+  void SetDate(const std::string& date);
   // Registration answers leave this attribute out.
   void LeaveOutAttribute(const std::string& name);
 
@@ -43,6 +50,7 @@ class FakeServer {
 
   std::vector<ApiRequest> Calls(const std::string& action) const;  // empty: all
   std::vector<std::string> Handshakes() const;                     // targets
+  std::vector<ApiRequest> HandshakeRequests() const;
   // Bodies of the messages of that type that came over channels.
   std::vector<std::string> Messages(const std::string& type) const;
   int pongs() const;

@@ -280,8 +280,16 @@ TEST_CASE("settings that cannot work are refused in words", "[agent]") {
   };
   const std::vector<Case> cases = {
       {"no data directory", [](AgentSettings& s) { s.data_dir = ""; }, "data directory"},
-      {"not a URL", [](AgentSettings& s) { s.server = "localhost"; }, "http://127.0.0.1:8080"},
-      {"https", [](AgentSettings& s) { s.server = "https://a"; }, "not https"},
+      {"not a URL", [](AgentSettings& s) { s.server = "localhost"; }, "https://berth.example:8443"},
+      {"another scheme", [](AgentSettings& s) { s.server = "ftp://a"; }, "no http or https URL"},
+      {"no CA file",
+       [](AgentSettings& s) {
+         s.server = "https://a";
+         s.ca_file = "/absent/ca.pem";
+       },
+       "/absent/ca.pem has no certificate in PEM"},
+      {"no credentials", [](AgentSettings& s) { s.credentials_file = "/absent"; },
+       "cannot read the credentials in /absent"},
       {"no instance", [](AgentSettings& s) { s.instances = 0; }, "instances is 0"},
       {"a fleet on Docker",
        [](AgentSettings& s) {
