@@ -27,6 +27,7 @@ Exit codes: 0 stopped by a signal, 1 failed (restart it), 2 wrong usage, 5 refus
 
 Examples:
   berth agent --server http://127.0.0.1:8080 --cluster default
+  berth agent --server https://berth.example:8443 --ca-file ca.pem --credentials agent-credentials
   berth agent --server http://127.0.0.1:8080 --gpus simulated:2x22587 --data /var/lib/berth-agent
   berth agent --server http://127.0.0.1:8080 --runtime simulated --gpus simulated:8x81559 --instances 100
   ECS_CLUSTER=gpu ECS_INSTANCE_ATTRIBUTES='{"rack":"a"}' berth agent --server http://127.0.0.1:8080
@@ -42,8 +43,11 @@ struct Settings {
 
 int Run(Settings& settings) {
   settings.sources.Apply();
-  if (!settings.agent.server.starts_with("http://")) {
-    throw UsageError("--server: give the server's URL, such as http://127.0.0.1:8080");
+  if (!settings.agent.server.starts_with("http://") &&
+      !settings.agent.server.starts_with("https://")) {
+    throw UsageError(
+        "--server: give the server's URL, such as https://berth.example:8443 or "
+        "http://127.0.0.1:8080");
   }
   agent::AgentSettings agent_settings = MakeAgentSettings(settings.agent);
   StopSignal stop;
@@ -72,9 +76,7 @@ Command AddAgent(CLI::App& root) {
   SettingSources& sources = settings->sources;
   AgentFlags& flags = settings->agent;
 
-  sources.FromEnvironment(
-      command->add_option("--server", flags.server, "The server's URL")->type_name("URL"),
-      {"BERTH_SERVER", "ECS_BACKEND_HOST"});
+  AddAccessFlags(*command, sources, flags);
   sources.FromEnvironment(command->add_option("--cluster", flags.cluster, "The cluster to join")
                               ->type_name("NAME")
                               ->capture_default_str(),
@@ -91,11 +93,6 @@ Command AddAgent(CLI::App& root) {
       ->check(CLI::Range(int64_t{1}, kInstancesMax))
       ->type_name("N")
       ->capture_default_str();
-  sources.FromEnvironment(
-      command->add_option("--region", flags.region, "Region that requests are made for")
-          ->type_name("R")
-          ->capture_default_str(),
-      {"BERTH_REGION", "AWS_DEFAULT_REGION"});
   command
       ->add_option("--availability-zone", flags.availability_zone,
                    "Zone of this machine; the server's when absent")

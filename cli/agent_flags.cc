@@ -1,5 +1,6 @@
 #include "cli/agent_flags.h"
 
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -24,6 +25,11 @@ model::Tags TagsOf(const std::map<std::string, std::string>& values) {
   model::Tags tags;
   for (const auto& [key, value] : values) tags.push_back({key, value});
   return tags;
+}
+
+std::string FromEnvironment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace
@@ -102,9 +108,57 @@ void AddMachineFlags(CLI::App& command, SettingSources& sources, AgentFlags& fla
       {"BERTH_TASK_CLEANUP_WAIT_DURATION", "ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION"});
 }
 
+void AddAccessFlags(CLI::App& command, SettingSources& sources, AgentFlags& flags) {
+  sources.FromEnvironment(
+      command.add_option("--server", flags.server, "The server's URL, http or https")
+          ->type_name("URL"),
+      {"BERTH_SERVER", "ECS_BACKEND_HOST"});
+  sources.FromEnvironment(
+      command
+          .add_option(
+              "--ca-file", flags.ca_file,
+              "Authority to trust beside the system's, in PEM: the server's DIR/ca.pem with "
+              "--tls-self-signed")
+          ->type_name("FILE"),
+      {"BERTH_CA_FILE", "AWS_CA_BUNDLE"});
+  sources.FromEnvironment(
+      command
+          .add_option(
+              "--credentials", flags.credentials_file,
+              "AWS credentials file with the access key that requests are signed with; read "
+              "again when it changes. Else AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and "
+              "AWS_SESSION_TOKEN, else AWS_SHARED_CREDENTIALS_FILE; without any, requests "
+              "are not signed")
+          ->type_name("FILE"),
+      {"BERTH_CREDENTIALS"});
+  sources.FromEnvironment(
+      command.add_option("--profile", flags.profile, "Section of the credentials file")
+          ->type_name("NAME")
+          ->capture_default_str(),
+      {"BERTH_PROFILE", "AWS_PROFILE"});
+  sources.FromEnvironment(
+      command.add_option("--region", flags.region, "Region that requests are made and signed for")
+          ->type_name("R")
+          ->capture_default_str(),
+      {"BERTH_REGION", "AWS_REGION", "AWS_DEFAULT_REGION"});
+}
+
 agent::AgentSettings MakeAgentSettings(const AgentFlags& flags) {
   agent::AgentSettings settings;
   settings.server = flags.server;
+  settings.ca_file = flags.ca_file;
+  settings.profile = flags.profile;
+  settings.credentials_file = flags.credentials_file;
+  if (settings.credentials_file.empty()) {
+    settings.credentials = {.access_key_id = FromEnvironment("AWS_ACCESS_KEY_ID"),
+                            .secret_access_key = FromEnvironment("AWS_SECRET_ACCESS_KEY"),
+                            .session_token = FromEnvironment("AWS_SESSION_TOKEN")};
+    if (settings.credentials.access_key_id.empty()) {
+      settings.credentials_file = FromEnvironment("AWS_SHARED_CREDENTIALS_FILE");
+    } else if (settings.credentials.secret_access_key.empty()) {
+      throw UsageError("AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not");
+    }
+  }
   settings.cluster = flags.cluster;
   settings.region = flags.region;
   settings.data_dir = flags.data;

@@ -15,6 +15,9 @@ inline constexpr int64_t kMemoryMibMax = int64_t{1} << 30;  // a PiB
 // As text, the way they came; MakeAgentSettings reads them.
 struct AgentFlags {
   std::string server = {};
+  std::string ca_file = {};
+  std::string credentials_file = {};
+  std::string profile = "default";
   std::string cluster = "default";
   std::string region = "us-east-1";
   std::string data = "berth-agent-data";
@@ -39,6 +42,9 @@ struct AgentFlags {
 
 // Those about the machine and its containers, which both commands have.
 void AddMachineFlags(CLI::App& command, SettingSources& sources, AgentFlags& flags);
+
+// How the server is reached: --server, --ca-file, --credentials, --profile, --region.
+void AddAccessFlags(CLI::App& command, SettingSources& sources, AgentFlags& flags);
 
 // Throws UsageError, naming the flag and what would be right.
 agent::AgentSettings MakeAgentSettings(const AgentFlags& flags);

@@ -7,8 +7,10 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "cli/agent_flags.h"
 #include "cli/command.h"
 #include "cli/doctor_checks.h"
+#include "cli/doctor_server.h"
 #include "cli/exit_code.h"
 #include "cli/setting_values.h"
 
@@ -16,12 +18,14 @@ namespace berth::cli {
 namespace {
 
 constexpr char kFooter[] = R"(
-Looks only: starts, pulls and changes nothing. Exit codes: 0 `berth dev` can run tasks here, 1 it
+Looks only: starts, pulls and changes nothing. With --server it also says whether an agent with these
+flags would be let in. Exit codes: 0 `berth dev` can run tasks here, 1 it
 cannot, for the reasons printed, 2 wrong usage.
 
 Examples:
   berth doctor
   berth doctor --output json --data /var/lib/berth
+  berth doctor --server https://berth.example:8443 --ca-file ca.pem --credentials agent-credentials
 )";
 
 struct Settings {
@@ -31,6 +35,7 @@ struct Settings {
   DoctorSettings doctor = {.docker_socket = "/var/run/docker.sock",
                            .data_dir = "berth-data",
                            .listen = "127.0.0.1:8080"};
+  AgentFlags access;
   std::string output = "table";
 };
 
@@ -84,7 +89,12 @@ void PrintJson(const std::vector<Finding>& findings, bool able) {
 int Run(Settings& settings) {
   settings.sources.Apply();
   settings.doctor.docker_socket = ParseSocketPath(settings.doctor.docker_socket);
-  const std::vector<Finding> findings = RunChecks(settings.doctor);
+  std::vector<Finding> findings = RunChecks(settings.doctor);
+  if (!settings.access.server.empty()) {
+    for (Finding& finding : CheckServer(MakeAgentSettings(settings.access))) {
+      findings.push_back(std::move(finding));
+    }
+  }
   const bool able = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.verdict == Finding::Verdict::kProblem;
   });
@@ -124,6 +134,7 @@ Command AddDoctor(CLI::App& root) {
           ->type_name("HOST:PORT")
           ->capture_default_str(),
       {"BERTH_LISTEN"});
+  AddAccessFlags(*command, sources, settings->access);
   return {command, [settings] { return Run(*settings); }};
 }
 

@@ -27,6 +27,7 @@ Examples:
   berth server --listen 127.0.0.1:8080 --data /var/lib/berth --auth none
   berth server --listen 127.0.0.1:0 --data "$(mktemp -d)"
   berth server --emulate-agents                test ECS code without machines
+  berth server --listen 0.0.0.0:8443 --tls-self-signed --public-endpoint https://berth.example:8443
   berth server --config /etc/berth.toml        with:  [server]
                                                       data = "/var/lib/berth"
 )help";
@@ -49,6 +50,11 @@ int Run(Settings& settings) {
   auto server = api::Server::Start(server_settings, *store);
   if (!server.ok()) throw std::runtime_error(std::string(server.status().message()));
   std::cout << fmt::format("berth server is ready on {}", (*server)->endpoint()) << std::endl;
+  if (server_settings.tls) {
+    if (const std::string hint = TlsHint(*server_settings.tls); !hint.empty()) {
+      std::cout << hint << std::endl;
+    }
+  }
 
   stop.Wait();
   (*server)->Stop(kShutdownGrace);
@@ -65,6 +71,7 @@ Command AddServer(CLI::App& root) {
   ServerFlags& flags = settings->server;
 
   AddServerFlags(*command, sources, flags);
+  AddTlsFlags(*command, sources, flags.tls);
   sources.FromEnvironment(
       command
           ->add_option(

@@ -98,6 +98,9 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   settings.listen_host = address.host;
   settings.listen_port = address.port;
   settings.public_endpoint = flags.public_endpoint;
+  settings.tls = MakeTlsSettings(flags.tls, {.data_dir = flags.data,
+                                             .listen_host = address.host,
+                                             .public_endpoint = flags.public_endpoint});
   settings.emulate_agents = flags.emulate_agents;
   settings.availability_zone = flags.availability_zone;
   settings.retention.stopped_tasks =

@@ -7,6 +7,7 @@
 
 #include "api/settings.h"
 #include "cli/setting_sources.h"
+#include "cli/tls_flags.h"
 #include "storage/store.h"
 
 namespace berth::cli {
@@ -15,6 +16,7 @@ struct ServerFlags {
   std::string listen = "127.0.0.1:8080";
   std::string data = "berth-data";
   std::string auth = "none";
+  TlsFlags tls = {};
   std::string region = "us-east-1";
   std::string account = "000000000000";
   std::string availability_zone = "local-1a";

@@ -170,8 +170,9 @@ def main():
         "ecs",
         endpoint_url=endpoint,
         region_name="us-east-1",
-        aws_access_key_id="demo",
-        aws_secret_access_key="demo",
+        # Any will do for a server with --auth none.
+        aws_access_key_id=os.environ.get("AWS_ACCESS_KEY_ID", "demo"),
+        aws_secret_access_key=os.environ.get("AWS_SECRET_ACCESS_KEY", "demo"),
     )
     say(f"boto3 {boto3.__version__} against {endpoint}")
     instance = wait_for_instance(ecs)

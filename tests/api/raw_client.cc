@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,7 +17,17 @@ namespace {
 constexpr int kPatienceMs = 10'000;
 }
 
-RawClient::RawClient(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+struct RawClient::Tls {
+  ~Tls() {
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+  }
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  SSL* ssl = nullptr;
+};
+
+RawClient::RawClient(uint16_t port, const std::string& ca_file)
+    : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
@@ -24,7 +35,22 @@ RawClient::RawClient(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0))
   if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
     throw std::runtime_error("cannot connect");
   }
+  if (!ca_file.empty()) BeginTls(ca_file);
 }
+
+void RawClient::BeginTls(const std::string& ca_file) {
+  tls_ = std::make_unique<Tls>();
+  SSL_CTX_load_verify_file(tls_->context, ca_file.c_str());
+  SSL_CTX_set_verify(tls_->context, SSL_VERIFY_PEER, nullptr);
+  tls_->ssl = SSL_new(tls_->context);
+  SSL_set1_host(tls_->ssl, "localhost");
+  SSL_set_fd(tls_->ssl, socket_);
+  if (SSL_connect(tls_->ssl) == 1) return;
+  const long verified = SSL_get_verify_result(tls_->ssl);
+  throw std::runtime_error(std::string("no TLS: ") + X509_verify_cert_error_string(verified));
+}
+
+std::string RawClient::TlsVersion() const { return SSL_get_version(tls_->ssl); }
 
 RawClient::~RawClient() { Close(); }
 
@@ -38,7 +64,10 @@ void RawClient::EndSending() { ::shutdown(socket_, SHUT_WR); }
 bool RawClient::Send(const std::string& bytes) {
   size_t sent = 0;
   while (sent < bytes.size()) {
-    const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n =
+        tls_ != nullptr
+            ? SSL_write(tls_->ssl, bytes.data() + sent, static_cast<int>(bytes.size() - sent))
+            : ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (n <= 0) return false;
     sent += static_cast<size_t>(n);
   }
@@ -47,12 +76,14 @@ bool RawClient::Send(const std::string& bytes) {
 
 bool RawClient::Fill() {
   pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
-  if (::poll(&ready, 1, kPatienceMs) <= 0) {
+  const bool decrypted = tls_ != nullptr && SSL_pending(tls_->ssl) > 0;
+  if (!decrypted && ::poll(&ready, 1, kPatienceMs) <= 0) {
     timed_out_ = true;
     return false;
   }
   char bytes[64 * 1024];
-  const ssize_t n = ::recv(socket_, bytes, sizeof(bytes), 0);
+  const ssize_t n = tls_ != nullptr ? SSL_read(tls_->ssl, bytes, sizeof(bytes))
+                                    : ::recv(socket_, bytes, sizeof(bytes), 0);
   if (n <= 0) return false;
   received_.append(bytes, static_cast<size_t>(n));
   return true;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace berth::api {
@@ -17,7 +18,9 @@ struct RawResponse {
 
 class RawClient {
  public:
-  explicit RawClient(uint16_t port);
+  // `ca_file` not empty: over TLS, with a server that this authority vouches for as localhost.
+  // Throws where that fails.
+  explicit RawClient(uint16_t port, const std::string& ca_file = "");
   ~RawClient();
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
@@ -30,6 +33,7 @@ class RawClient {
   bool IsClosedByPeer();
   void EndSending();
   void Close();
+  std::string TlsVersion() const;  // "TLSv1.3"
 
   // Sends a whole request and receives its response.
   RawResponse Ask(const std::string& bytes) {
@@ -39,7 +43,10 @@ class RawClient {
 
  private:
   bool Fill();
+  void BeginTls(const std::string& ca_file);
 
+  struct Tls;
+  std::unique_ptr<Tls> tls_;
   int socket_ = -1;
   std::string received_;
   bool timed_out_ = false;
