@@ -42,11 +42,13 @@ constexpr char kDeregistered[] =
 // Kept alive by its coroutines and by the hub.
 class AgentSession final : public AgentLink, public std::enable_shared_from_this<AgentSession> {
  public:
-  AgentSession(const transport::Stream& stream, ChannelContext& context, ChannelRequest request)
+  AgentSession(const transport::Stream& stream, ChannelContext& context, ChannelRequest request,
+               std::string agent_key)
       : strand_(stream.get_executor()),
         context_(context),
         to_{context.scope, request.cluster, request.instance},
         version_info_(std::move(request.version_info)),
+        agent_key_(std::move(agent_key)),
         outbox_(context.hub.OutboxOf(key())),
         wake_(strand_),
         heartbeat_(strand_),
@@ -103,6 +105,7 @@ class AgentSession final : public AgentLink, public std::enable_shared_from_this
   ChannelContext& context_;
   const AcsAddress to_;
   const model::VersionInfo version_info_;
+  const std::string agent_key_;
   const std::shared_ptr<Outbox> outbox_;
 
   std::optional<Stream> stream_;
@@ -132,6 +135,8 @@ HttpResponse RefusalOf(const absl::Status& error) {
     case model::ErrorKind::kClient:
       // Unknown or INACTIVE: the agent waits long before it asks again.
       return Refusal(400, EncodeInactiveInstance(text));
+    case model::ErrorKind::kAccessDenied:
+      return Refusal(403, EncodeRefusal("AccessDeniedException", text));
     case model::ErrorKind::kUnavailable:
       return Refusal(503, EncodeRefusal("ServerException", text));
     default:
@@ -142,8 +147,10 @@ HttpResponse RefusalOf(const absl::Status& error) {
 net::awaitable<std::optional<HttpResponse>> AgentSession::Run(WebsocketHandshake& handshake) {
   const std::shared_ptr<AgentSession> self = shared_from_this();
   context_.hub.Attach(key(), self);
-  scheduler::ConnectAgent command{
-      .cluster = to_.cluster, .instance = to_.instance, .version_info = version_info_};
+  scheduler::ConnectAgent command{.cluster = to_.cluster,
+                                  .instance = to_.instance,
+                                  .version_info = version_info_,
+                                  .agent_key = agent_key_};
   auto reply = co_await context_.loop.Submit(std::move(command));
   if (!reply.ok()) {
     ended_ = true;
@@ -372,9 +379,24 @@ void AgentSession::Drop(const std::string& reason) {
   }
 }
 
+// ConnectAgent checks the same; but before it is asked, the new session takes the place of the one
+// that is there, and an agent may not do so to another.
+net::awaitable<absl::Status> CheckKey(const ChannelRequest wanted, const std::string agent_key,
+                                      ClusterLoop& loop) {
+  if (agent_key.empty()) co_return absl::OkStatus();
+  scheduler::DescribeContainerInstances command{.cluster = wanted.cluster,
+                                                .ids = {wanted.instance}};
+  const auto reply = co_await loop.Submit(std::move(command));
+  if (!reply.ok()) co_return reply.status();
+  if (reply->instances.empty() || reply->instances[0].record->registered_by == agent_key) {
+    co_return absl::OkStatus();
+  }
+  co_return model::NotItsInstance("container instance " + wanted.instance.value);
+}
+
 }  // namespace
 
-net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
+net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request, std::string agent_key,
                                                        WebsocketHandshake& handshake,
                                                        ChannelContext& context) {
   absl::StatusOr<ChannelRequest> wanted = ParseChannelRequest(request, context.scope);
@@ -387,7 +409,10 @@ net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
                                          "the server emulates this instance's agent; to take over, "
                                          "register the instance from the agent"));
   }
-  auto session = std::make_shared<AgentSession>(handshake.stream, context, *std::move(wanted));
+  const absl::Status allowed = co_await CheckKey(*wanted, agent_key, context.loop);
+  if (!allowed.ok()) co_return RefusalOf(allowed);
+  auto session = std::make_shared<AgentSession>(handshake.stream, context, *std::move(wanted),
+                                                std::move(agent_key));
   co_return co_await session->Run(handshake);
 }
 

@@ -27,8 +27,8 @@ struct ChannelContext {
 };
 
 // Serves the channel to its end and returns nothing, or refuses the handshake with a response in
-// the forms that agents read.
-net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
+// the forms that agents read. `agent_key`: scheduler/commands.h.
+net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request, std::string agent_key,
                                                        WebsocketHandshake& handshake,
                                                        ChannelContext& context);
 

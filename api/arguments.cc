@@ -52,12 +52,40 @@ absl::Status CheckTag(const TagArgument& tag) {
   return absl::OkStatus();
 }
 
+template <class Id>
+absl::StatusOr<std::vector<Id>> ParseAll(const model::ArnScope& scope,
+                                         const model::ClusterName& cluster,
+                                         const std::vector<std::string>& texts,
+                                         absl::StatusOr<Id> (*parse)(const model::ArnScope&,
+                                                                     const model::ClusterName&,
+                                                                     std::string_view)) {
+  std::vector<Id> ids;
+  for (const std::string& text : texts) {
+    absl::StatusOr<Id> id = parse(scope, cluster, text);
+    if (!id.ok()) return id.status();
+    ids.push_back(*std::move(id));
+  }
+  return ids;
+}
+
 }  // namespace
 
 absl::StatusOr<model::ClusterName> ClusterArgument(const model::ArnScope& scope,
                                                    const std::optional<std::string>& cluster) {
   if (!cluster || cluster->empty()) return model::ClusterName{kDefaultCluster};
   return model::ParseCluster(scope, *cluster);
+}
+
+absl::StatusOr<std::vector<model::InstanceId>> InstanceArguments(
+    const model::ArnScope& scope, const model::ClusterName& cluster,
+    const std::vector<std::string>& texts) {
+  return ParseAll<model::InstanceId>(scope, cluster, texts, &model::ParseInstance);
+}
+
+absl::StatusOr<std::vector<model::TaskId>> TaskArguments(const model::ArnScope& scope,
+                                                         const model::ClusterName& cluster,
+                                                         const std::vector<std::string>& texts) {
+  return ParseAll<model::TaskId>(scope, cluster, texts, &model::ParseTask);
 }
 
 bool Includes(const std::vector<std::string>& include, std::string_view word) {

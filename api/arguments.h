@@ -21,6 +21,14 @@ inline constexpr size_t kTagValueLengthMax = 256;
 absl::StatusOr<model::ClusterName> ClusterArgument(const model::ArnScope& scope,
                                                    const std::optional<std::string>& cluster);
 
+// Lists of ids or ARNs; the first that is none is the error.
+absl::StatusOr<std::vector<model::InstanceId>> InstanceArguments(
+    const model::ArnScope& scope, const model::ClusterName& cluster,
+    const std::vector<std::string>& texts);
+absl::StatusOr<std::vector<model::TaskId>> TaskArguments(const model::ArnScope& scope,
+                                                         const model::ClusterName& cluster,
+                                                         const std::vector<std::string>& texts);
+
 // Whether `include` names it. Words that we do not know ask for nothing.
 bool Includes(const std::vector<std::string>& include, std::string_view word);
 

@@ -163,7 +163,7 @@ net::awaitable<std::optional<HttpResponse>> Router::Upgrade(HttpRequest request,
   if (going_away_) {
     co_return ErrorResponse(503, "ServerException", "the server is shutting down");
   }
-  co_return co_await ServeAgent(std::move(request), handshake, parts_.channel);
+  co_return co_await ServeAgent(std::move(request), /*agent_key=*/"", handshake, parts_.channel);
 }
 
 }  // namespace berth::api

@@ -40,12 +40,16 @@ std::vector<Route> MakeRoutes() {
 
 }  // namespace
 
-const Route* FindRoute(std::string_view target) {
+const Route& RouteOf(const schema::Operation& operation) {
   static const std::vector<Route> routes = MakeRoutes();
+  return routes[static_cast<size_t>(&operation - schema::Operations().data())];
+}
+
+const Route* FindRoute(std::string_view target) {
   if (!target.starts_with(kTargetPrefix)) return nullptr;
   const schema::Operation* operation = schema::FindOperation(target.substr(kTargetPrefix.size()));
   if (operation == nullptr) return nullptr;
-  return &routes[static_cast<size_t>(operation - schema::Operations().data())];
+  return &RouteOf(*operation);
 }
 
 }  // namespace berth::api

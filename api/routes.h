@@ -16,5 +16,7 @@ struct Route {
 
 // `AmazonEC2ContainerServiceV20141113.<Action>`; null for any other target.
 const Route* FindRoute(std::string_view target);
+// Requires: one of schema::Operations().
+const Route& RouteOf(const schema::Operation& operation);
 
 }  // namespace berth::api

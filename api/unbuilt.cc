@@ -1,5 +1,8 @@
 #include "api/unbuilt.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
@@ -63,15 +66,6 @@ absl::Status NoExpressCreation() {
   return model::Unsupported(
       "Express services are not available in this installation. Use CreateService.");
 }
-absl::Status NoAgentUpdate() {
-  return MakeApiError(ApiError::kNoUpdateAvailable,
-                      "There is no update: agents are upgraded by installing a new version of "
-                      "berth on the container instance.");
-}
-absl::Status NoExecSession() {
-  return model::MakeError(model::ErrorKind::kTargetNotConnected,
-                          "The execute command failed due to an internal error. Try again later.");
-}
 absl::Status NoPauseHook() {
   return model::InvalidParameter(
       "hookId names no hook: this installation has no deployments that pause at a hook.");
@@ -94,11 +88,9 @@ constexpr NotHere kNotHere[] = {
     {"DescribeGatewayResources", NoGateway},
     {"DescribeGatewayRoute", NoGatewayRoute},
     {"DisassociateGatewayFromCluster", NoGateway},
-    {"ExecuteCommand", NoExecSession},
     {"ListDaemonDeployments", NoDaemonToList},
     {"ListGatewayRoutes", NoGateway},
     {"RegisterDaemonTaskDefinition", NoDaemonDefinition},
-    {"UpdateContainerAgent", NoAgentUpdate},
     {"UpdateDaemon", NoDaemon},
     {"UpdateExpressGatewayService", NoExpressService},
     {"UpdateGateway", NoGateway},
@@ -132,12 +124,8 @@ constexpr Instead kInstead[] = {
     {"DeregisterTaskDefinition", "a newer revision takes its place when you register one"},
     {"ListServices", "use ListTasks for the tasks that RunTask started"},
     {"ListTaskDefinitionFamilies", "use ListTaskDefinitions"},
-    {"StartTask", "use RunTask"},
-    {"PutAttributes", "give attributes when the container instance registers"},
-    {"ListAttributes", "use DescribeContainerInstances, which lists attributes"},
     {"TagResource", "give tags when the resource is created"},
     {"ListTagsForResource", "use the Describe action of the resource with include TAGS"},
-    {"UpdateContainerInstancesState", "use DeregisterContainerInstance to take one out"},
 };
 
 std::string WriteEmptyList(const EmptyList& list, const Call& call) {
@@ -160,21 +148,38 @@ std::string WriteEmptyList(const EmptyList& list, const Call& call) {
   return writer.Take();
 }
 
+template <class Row, size_t N>
+const Row* FindRow(const Row (&rows)[N], std::string_view action) {
+  const auto found = std::ranges::find(rows, action, &Row::action);
+  return found == std::end(rows) ? nullptr : &*found;
+}
+
+// The error, if the answer is one.
+std::optional<absl::Status> FindError(std::string_view action) {
+  if (const NotHere* row = FindRow(kNotHere, action)) return row->error();
+  if (FindRow(kEmptyLists, action) != nullptr) return std::nullopt;
+  std::string text = absl::StrFormat("%s is not available in this version of Berth", action);
+  if (const Instead* row = FindRow(kInstead, action)) {
+    absl::StrAppendFormat(&text, "; %s", row->text);
+  }
+  return model::Unsupported(text);
+}
+
 }  // namespace
 
 Answer AnswerUnbuilt(const schema::Operation& operation, const Call& call) {
-  const std::string_view name = operation.name;
-  for (const NotHere& row : kNotHere) {
-    if (row.action == name) return row.error();
+  if (auto error = FindError(operation.name)) return *std::move(error);
+  return WriteEmptyList(*FindRow(kEmptyLists, operation.name), call);
+}
+
+std::string DescribeUnbuilt(const schema::Operation& operation) {
+  if (const auto error = FindError(operation.name)) {
+    return absl::StrFormat("%s: %s", ErrorResponse(*error, {}).error_type,
+                           std::string(error->message()));
   }
-  for (const EmptyList& row : kEmptyLists) {
-    if (row.action == name) return WriteEmptyList(row, call);
-  }
-  std::string text = absl::StrFormat("%s is not available in this version of Berth", name);
-  for (const Instead& row : kInstead) {
-    if (row.action == name) absl::StrAppendFormat(&text, "; %s", row.text);
-  }
-  return model::Unsupported(text);
+  return FindRow(kEmptyLists, operation.name)->ids.empty()
+             ? "An empty list: there are none here."
+             : "Each id asked for is a failure MISSING: there are none here.";
 }
 
 }  // namespace berth::api

@@ -35,8 +35,10 @@ net::awaitable<Answer> DeregisterContainerInstance(Call call) {
       model::ParseInstance(call.scope(), *cluster, request.instance);
   if (!id.ok()) co_return id.status();
 
-  scheduler::DeregisterContainerInstance command{
-      .cluster = *std::move(cluster), .id = *std::move(id), .force = request.force};
+  scheduler::DeregisterContainerInstance command{.cluster = *std::move(cluster),
+                                                 .id = *std::move(id),
+                                                 .force = request.force,
+                                                 .agent_key = call.caller.agent_key()};
   absl::StatusOr<scheduler::InstanceSnapshot> instance =
       co_await call.context.loop.Submit(std::move(command));
   if (!instance.ok()) co_return instance.status();

@@ -35,11 +35,9 @@ net::awaitable<Answer> DescribeContainerInstances(Call call) {
     co_return model::InvalidParameter(*unknown);
   }
   scheduler::DescribeContainerInstances command{.cluster = *cluster};
-  for (const std::string& text : request.instances) {
-    absl::StatusOr<model::InstanceId> id = model::ParseInstance(call.scope(), *cluster, text);
-    if (!id.ok()) co_return id.status();
-    command.ids.push_back(*std::move(id));
-  }
+  auto ids = InstanceArguments(call.scope(), *cluster, request.instances);
+  if (!ids.ok()) co_return ids.status();
+  command.ids = *std::move(ids);
   auto reply = co_await call.context.loop.Submit(std::move(command));
   if (!reply.ok()) co_return reply.status();
 

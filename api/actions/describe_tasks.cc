@@ -33,11 +33,9 @@ net::awaitable<Answer> DescribeTasks(Call call) {
     co_return model::InvalidParameter(*unknown);
   }
   scheduler::DescribeTasks command{.cluster = *cluster};
-  for (const std::string& text : request.tasks) {
-    absl::StatusOr<model::TaskId> id = model::ParseTask(call.scope(), *cluster, text);
-    if (!id.ok()) co_return id.status();
-    command.ids.push_back(*std::move(id));
-  }
+  auto ids = TaskArguments(call.scope(), *cluster, request.tasks);
+  if (!ids.ok()) co_return ids.status();
+  command.ids = *std::move(ids);
   auto reply = co_await call.context.loop.Submit(std::move(command));
   if (!reply.ok()) co_return reply.status();
 

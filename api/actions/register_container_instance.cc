@@ -88,9 +88,12 @@ bool HasAgent(const std::vector<model::Attribute>& attributes) {
 }
 
 absl::StatusOr<scheduler::RegisterContainerInstance> MakeCommand(
-    RegisterContainerInstanceRequest request, const ServerSettings& settings) {
+    RegisterContainerInstanceRequest request, const Caller& caller,
+    const ServerSettings& settings) {
   scheduler::RegisterContainerInstance command{.client_token = request.client_token,
-                                               .version_info = request.version_info};
+                                               .version_info = request.version_info,
+                                               .registered_by = caller.access_key,
+                                               .agent_key = caller.agent_key()};
   absl::Status checked = CheckLengths(request);
   if (!checked.ok()) return checked;
   absl::StatusOr<model::ClusterName> cluster = ClusterArgument(settings.scope, request.cluster);
@@ -130,7 +133,7 @@ net::awaitable<Answer> RegisterContainerInstance(Call call) {
     co_return model::InvalidParameter(*zero);
   }
   absl::StatusOr<scheduler::RegisterContainerInstance> command =
-      MakeCommand(std::move(request), call.context.settings);
+      MakeCommand(std::move(request), call.caller, call.context.settings);
   if (!command.ok()) co_return command.status();
 
   absl::StatusOr<scheduler::InstanceSnapshot> instance =

@@ -47,7 +47,9 @@ net::awaitable<Answer> SubmitContainerStateChange(Call call) {
   absl::StatusOr<scheduler::ContainerReport> report = ParseContainerReport(std::move(container));
   if (!report.ok()) co_return report.status();
 
-  scheduler::ReportTask command{.cluster = *std::move(cluster), .task = *std::move(task)};
+  scheduler::ReportTask command{.cluster = *std::move(cluster),
+                                .task = *std::move(task),
+                                .agent_key = call.caller.agent_key()};
   command.containers.push_back(*std::move(report));
   const auto reply = co_await call.context.loop.Submit(std::move(command));
   if (!reply.ok()) co_return reply.status();

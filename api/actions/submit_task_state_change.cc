@@ -89,6 +89,7 @@ net::awaitable<Answer> SubmitTaskStateChange(Call call) {
   if (request.task.empty() && attachments && attachments.size() > 0) co_return Acknowledgment();
   absl::StatusOr<scheduler::ReportTask> command = MakeCommand(std::move(request), call.scope());
   if (!command.ok()) co_return command.status();
+  command->agent_key = call.caller.agent_key();
 
   const auto reply = co_await call.context.loop.Submit(*std::move(command));
   if (!reply.ok()) co_return reply.status();

@@ -114,17 +114,36 @@ void WriteAttributes(const std::vector<model::Attribute>& attributes, JsonWriter
   writer.EndArray();
 }
 
-// What the server knows by itself: whether the agent's channel is up.
-void WriteHealth(bool agent_connected, absl::Time now, JsonWriter& writer) {
-  const std::string_view state = agent_connected ? "OK" : "IMPAIRED";
+// Whether the agent's channel is up: what the server knows by itself.
+struct Connectivity {
+  std::string_view status = {};
+  std::string_view reason = {};
+  absl::Time since = absl::InfinitePast();  // InfinitePast: since before the server started
+};
+
+Connectivity ConnectivityOf(const InstanceSnapshot& instance) {
+  if (instance.record->status == model::InstanceStatus::kInactive) {
+    return {"INSUFFICIENT_DATA", "the container instance is INACTIVE",
+            instance.record->deregistered_at};
+  }
+  if (instance.agent_connected) return {"OK", "", instance.agent_changed_at};
+  if (instance.agent_lost) {
+    return {"IMPAIRED", "the agent is not connected", instance.agent_changed_at};
+  }
+  return {"INITIALIZING", "the agent has not connected yet", instance.record->registered_at};
+}
+
+void WriteHealth(const InstanceSnapshot& instance, absl::Time now, JsonWriter& writer) {
+  const Connectivity connectivity = ConnectivityOf(instance);
   writer.BeginObject("healthStatus");
-  writer.String("overallStatus", state);
+  writer.String("overallStatus", connectivity.status);
   writer.BeginArray("details");
   writer.BeginObject();
   writer.String("type", "AGENT_CONNECTIVITY");
-  writer.String("status", state);
-  if (!agent_connected) writer.String("statusReason", "the agent is not connected");
+  writer.String("status", connectivity.status);
+  writer.OptionalString("statusReason", connectivity.reason);
   writer.OptionalTime("lastUpdated", now);
+  writer.OptionalTime("lastStatusChange", connectivity.since);
   writer.EndObject();
   writer.EndArray();
   writer.EndObject();
@@ -151,7 +170,7 @@ void WriteContainerInstance(const InstanceSnapshot& instance, const InstancePart
   writer.OptionalTime("registeredAt", record.registered_at);
   writer.EmptyArray("attachments");
   WriteTags(parts.tags ? record.tags : model::Tags{}, writer);
-  if (parts.health) WriteHealth(instance.agent_connected, now, writer);
+  if (parts.health) WriteHealth(instance, now, writer);
   // Only for instances that offer sharing: absent, not empty, on others (gpu-sharing.md P11).
   if (model::OffersGpuSharing(record)) WriteGpuDevices(instance.state, writer);
   writer.EndObject();

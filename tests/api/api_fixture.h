@@ -49,7 +49,7 @@ class ApiFixture {
     ApiRequest request{.target = target,
                        .body = body,
                        .request_id = "11111111-2222-4333-8444-555555555555",
-                       .caller = {.principal_arn = "arn:aws:iam::000000000000:user/tester"}};
+                       .caller = caller};
     ApiResponse response =
         net::co_spawn(io_, Dispatch(std::move(request), *context_), net::use_future).get();
     CheckWellFormed(ActionName(target), response);
@@ -88,6 +88,7 @@ class ApiFixture {
 
   storage::MemoryStore store;
   ServerSettings settings;
+  Caller caller = {.principal_arn = "arn:aws:iam::000000000000:user/tester"};  // of every call
 
  private:
   class NoEffects : public EffectSink {

@@ -56,9 +56,9 @@ TEST_CASE("an action's name is known from its target alone", "[api]") {
 TEST_CASE("actions of later versions say so, and what to use instead", "[api]") {
   ApiFixture api;
 
-  CHECK(api.Refusal("StartTask", "{}") ==
-        "UnsupportedFeatureException: StartTask is not available in this version of Berth; use "
-        "RunTask");
+  CHECK(api.Refusal("CreateService", "{}") ==
+        "UnsupportedFeatureException: CreateService is not available in this version of Berth; use "
+        "RunTask to start tasks");
   CHECK(api.Refusal("CreateTaskSet", "{}") ==
         "UnsupportedFeatureException: CreateTaskSet is not available in this version of Berth");
 }
@@ -76,8 +76,6 @@ TEST_CASE("actions about what only AWS has answer as if there were none of it", 
       {"CreateExpressGatewayService", "{}", "UnsupportedFeatureException"},
       {"DescribeExpressGatewayService", "{}", "ResourceNotFoundException"},
       {"UpdateExpressGatewayService", "{}", "ServiceNotFoundException"},
-      {"UpdateContainerAgent", "{}", "NoUpdateAvailableException"},
-      {"ExecuteCommand", "{}", "TargetNotConnectedException"},
       {"RegisterDaemonTaskDefinition", "{}", "ClientException"},
       {"ListDaemonDeployments", "{}", "InvalidParameterException"},
       {"ContinueServiceDeployment", "{}", "InvalidParameterException"},

@@ -263,7 +263,7 @@ TEST_CASE("instances are described, listed and taken out", "[api]") {
                                      arn + R"("],"include":["TAGS","CONTAINER_INSTANCE_HEALTH"]})");
   CHECK(described["containerInstances"].Size() == 1);
   CHECK(At(described, "/containerInstances/0/tags/0/value") == "v");
-  CHECK(At(described, "/containerInstances/0/healthStatus/overallStatus") == "IMPAIRED");
+  CHECK(At(described, "/containerInstances/0/healthStatus/overallStatus") == "INITIALIZING");
   CHECK(At(described, "/containerInstances/0/healthStatus/details/0/type") == "AGENT_CONNECTIVITY");
   CHECK(At(described, "/failures") ==
         R"([{"arn":"arn:aws:ecs:us-east-1:000000000000:container-instance/default/)" + ghost +
