@@ -19,5 +19,6 @@ Command AddServer(CLI::App& root);
 Command AddAgent(CLI::App& root);
 Command AddDoctor(CLI::App& root);
 Command AddCompletion(CLI::App& root);
+Command AddApiReference(CLI::App& root);
 
 }  // namespace berth::cli

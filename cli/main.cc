@@ -39,8 +39,9 @@ int Main(int argc, char** argv) {
   root.require_subcommand(1);
 
   const std::vector<berth::cli::Command> commands = {
-      berth::cli::AddDev(root),    berth::cli::AddServer(root),     berth::cli::AddAgent(root),
-      berth::cli::AddDoctor(root), berth::cli::AddCompletion(root),
+      berth::cli::AddDev(root),        berth::cli::AddServer(root),
+      berth::cli::AddAgent(root),      berth::cli::AddDoctor(root),
+      berth::cli::AddCompletion(root), berth::cli::AddApiReference(root),
   };
 
   CheckCommandName(root, argc, argv);

@@ -21,7 +21,7 @@ def berth(*arguments, environment=None, cwd=None):
     )
 
 
-@pytest.mark.parametrize("command", ["dev", "server", "agent", "doctor", "completion"])
+@pytest.mark.parametrize("command", ["dev", "server", "agent", "doctor", "completion", "api-reference"])
 def test_every_command_has_help_with_an_example(command):
     done = berth(command, "--help")
 
@@ -43,6 +43,8 @@ def test_version_is_printed():
         ("no auth on an outside address", ["server", "--listen", "0.0.0.0:0"], "loopback"),
         ("sigv4, which is not built", ["server", "--auth", "sigv4"], "sigv4 is not built yet"),
         ("an account of 3 digits", ["server", "--account", "123"], "12 digits"),
+        ("no time for stopped tasks", ["server", "--stopped-task-retention", "0s"], "--stopped-task-retention"),
+        ("no room for stopped tasks", ["server", "--stopped-tasks-max", "0"], "--stopped-tasks-max"),
         ("an agent without a server", ["agent"], "--server"),
         ("GPUs of no size", ["agent", "--server", "http://127.0.0.1:1", "--gpus", "many"], "--gpus"),
         ("a file that is not there", ["server", "--config", "/no/such/file"], "/no/such/file"),
@@ -53,6 +55,12 @@ def test_a_wrong_setting_is_usage_error_2_and_is_named(why, arguments, named):
 
     assert done.returncode == 2, why
     assert named in done.stderr
+
+
+def test_the_api_reference_is_the_page_in_docs():
+    page = (harness.REPOSITORY / "docs" / "api.md").read_text(encoding="utf-8")
+
+    assert berth("api-reference").stdout == page
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path):

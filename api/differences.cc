@@ -1,0 +1,79 @@
+#include "api/differences.h"
+
+namespace berth::api {
+
+namespace {
+
+constexpr std::string_view kCommon[] = {
+    "One installation is one account in one region: `--account` and `--region` stand in every ARN. "
+    "ARNs of other accounts are refused; any partition and region is accepted.",
+    "Nothing is eventually consistent: what an answer says is durable, and the next call sees it. "
+    "Clients that retry lose nothing by it.",
+    "Identifiers are always of the long form; the old ones are accepted.",
+    "Errors also carry an `x-amzn-ErrorType` header, equal to `__type` in the body.",
+    "A failed placement says more than its reason: `detail` is a sentence with what was asked, "
+    "what "
+    "there is, and where.",
+    "There is no Fargate, no Elastic Network Interface, no Service Connect and no Cloud Map.",
+};
+
+// The reason stands with the difference, where it is not the lack of something that only AWS has.
+constexpr Difference kDifferences[] = {
+    {"DeleteAttributes",
+     "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents would bring "
+     "them back."},
+    {"DeregisterContainerInstance",
+     "An INACTIVE instance stays describable for an hour, and is then MISSING."},
+    {"DescribeContainerInstances",
+     "`healthStatus` has `AGENT_CONNECTIVITY` alone: nothing else is checked yet."},
+    {"DescribeContainerInstances", "`attachments` is always empty."},
+    {"DescribeTasks",
+     "STOPPED tasks are kept for `--stopped-task-retention`, 24 hours unless set, where AWS keeps "
+     "them for one."},
+    {"DescribeTasks",
+     "`attachments` and `networkInterfaces` are always empty, for awsvpc tasks too: they have a "
+     "network of their own on their machine, and no interface that could be named."},
+    {"DiscoverPollEndpoint",
+     "There is no `telemetryEndpoint` and no `serviceConnectEndpoint`: nothing would listen "
+     "there."},
+    {"ExecuteCommand",
+     "After all checks the answer is TargetNotConnectedException: there is no data channel. Its "
+     "text names the `docker exec` that does the same on the machine."},
+    {"ListTasks", "`daemonName` is refused: there are no managed daemons."},
+    {"PutAttributes",
+     "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents say those."},
+    {"RegisterContainerInstance",
+     "The identity document is believed and its signature not checked: machines are not EC2's."},
+    {"RegisterContainerInstance",
+     "A machine may come back with more than it had; with less only while its tasks fit."},
+    {"RegisterTaskDefinition",
+     "Fractions of a GPU in `value` are refused: they name hardware that only AWS has. Use "
+     "`sharingStrategy`."},
+    {"RunTask",
+     "Launch type FARGATE never finds capacity: the task is a failure, as when AWS has run out."},
+    {"RunTask",
+     "Without a placement strategy the tightest fit is taken, so that whole GPUs stay whole; AWS "
+     "does not say what it does."},
+    {"StartTask",
+     "A DRAINING instance is a failure with reason DRAINING; what AWS does is not documented."},
+    {"StartTask", "An instance that is named twice gets one task."},
+    {"SubmitAttachmentStateChanges", "Acknowledged and not kept: there are no attachments."},
+    {"SubmitTaskStateChange",
+     "`attachments` and `managedAgents` are acknowledged and not kept: there are none."},
+    {"UpdateContainerAgent",
+     "The answer is NoUpdateAvailableException for every instance that is there: agents are "
+     "upgraded "
+     "with berth, on their machines."},
+    {"UpdateTaskProtection",
+     "Tasks without a service are the failure TASK_NOT_VALID, as on AWS; there are no services "
+     "yet, "
+     "so that every task is."},
+};
+
+}  // namespace
+
+std::span<const Difference> Differences() { return kDifferences; }
+
+std::span<const std::string_view> CommonDifferences() { return kCommon; }
+
+}  // namespace berth::api
