@@ -17,6 +17,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "api/access/authenticator.h"
+#include "api/access/authorize.h"
 #include "api/acs_messages.h"
 #include "api/channel_request.h"
 #include "api/cluster_loop.h"
@@ -37,18 +39,20 @@ constexpr auto kNoThrow = net::as_tuple(net::use_awaitable);
 constexpr size_t kCloseReasonMax = 123;
 constexpr char kDeregistered[] =
     "InactiveInstanceException: the container instance was deregistered";
+constexpr char kAccessDenied[] = "AccessDeniedException";
+constexpr char kKeyRevoked[] = "AccessDeniedException: the access key was revoked";
 
 // One connection of an agent. Everything happens on the socket's strand; other threads post to it.
 // Kept alive by its coroutines and by the hub.
 class AgentSession final : public AgentLink, public std::enable_shared_from_this<AgentSession> {
  public:
   AgentSession(const transport::Stream& stream, ChannelContext& context, ChannelRequest request,
-               std::string agent_key)
+               Caller caller)
       : strand_(stream.get_executor()),
         context_(context),
+        caller_(std::move(caller)),
         to_{context.scope, request.cluster, request.instance},
         version_info_(std::move(request.version_info)),
-        agent_key_(std::move(agent_key)),
         outbox_(context.hub.OutboxOf(key())),
         wake_(strand_),
         heartbeat_(strand_),
@@ -71,6 +75,12 @@ class AgentSession final : public AgentLink, public std::enable_shared_from_this
   }
   void Replaced() override {
     net::post(strand_, [self = shared_from_this()] { self->Drop("another connection took over"); });
+  }
+  void KeyRevoked(const std::string& access_key) override {
+    if (access_key != caller_.access_key) return;
+    net::post(strand_, [self = shared_from_this()] {
+      self->Close(websocket::close_code::policy_error, kKeyRevoked);
+    });
   }
   void GoAway() override {
     net::post(strand_, [self = shared_from_this()] {
@@ -103,9 +113,9 @@ class AgentSession final : public AgentLink, public std::enable_shared_from_this
 
   const net::any_io_executor strand_;
   ChannelContext& context_;
+  const Caller caller_;
   const AcsAddress to_;
   const model::VersionInfo version_info_;
-  const std::string agent_key_;
   const std::shared_ptr<Outbox> outbox_;
 
   std::optional<Stream> stream_;
@@ -122,35 +132,43 @@ class AgentSession final : public AgentLink, public std::enable_shared_from_this
   std::optional<websocket::close_reason> closing_;
 };
 
-HttpResponse Refusal(unsigned status, std::string body) {
-  return {.status = status, .body = std::move(body)};
+HttpResponse Refusal(unsigned status, const std::string& type, const std::string& text) {
+  return {.status = status, .error_type = type, .body = EncodeRefusal(type, text)};
 }
 
 HttpResponse RefusalOf(const absl::Status& error) {
   const std::string text(error.message());
   switch (model::KindOf(error)) {
     case model::ErrorKind::kClusterNotFound:
-      return Refusal(400, EncodeRefusal("InvalidClusterException", text));
+      return Refusal(400, "InvalidClusterException", text);
+    case model::ErrorKind::kAccessDenied:
+      return Refusal(400, kAccessDenied, text);
     case model::ErrorKind::kInvalidParameter:
     case model::ErrorKind::kClient:
       // Unknown or INACTIVE: the agent waits long before it asks again.
-      return Refusal(400, EncodeInactiveInstance(text));
-    case model::ErrorKind::kAccessDenied:
-      return Refusal(403, EncodeRefusal("AccessDeniedException", text));
+      return {.status = 400,
+              .error_type = "InactiveInstanceException",
+              .body = EncodeInactiveInstance(text)};
     case model::ErrorKind::kUnavailable:
-      return Refusal(503, EncodeRefusal("ServerException", text));
+      return Refusal(503, "ServerException", text);
     default:
-      return Refusal(500, EncodeRefusal("ServerException", text));
+      return Refusal(500, "ServerException", text);
   }
 }
 
 net::awaitable<std::optional<HttpResponse>> AgentSession::Run(WebsocketHandshake& handshake) {
   const std::shared_ptr<AgentSession> self = shared_from_this();
   context_.hub.Attach(key(), self);
+  // From here on the hub tells of a revoked key; what came before it is asked now.
+  if (!context_.authenticator.IsStillGood(caller_)) {
+    ended_ = true;
+    context_.hub.Detach(key(), this);
+    co_return Refusal(400, kAccessDenied, kKeyRevoked);
+  }
   scheduler::ConnectAgent command{.cluster = to_.cluster,
                                   .instance = to_.instance,
                                   .version_info = version_info_,
-                                  .agent_key = agent_key_};
+                                  .agent_key = caller_.agent_key()};
   auto reply = co_await context_.loop.Submit(std::move(command));
   if (!reply.ok()) {
     ended_ = true;
@@ -158,7 +176,7 @@ net::awaitable<std::optional<HttpResponse>> AgentSession::Run(WebsocketHandshake
     co_return RefusalOf(reply.status());
   }
   if (ended_) {
-    co_return Refusal(503, EncodeRefusal("ServerException", "another connection took over"));
+    co_return Refusal(503, "ServerException", "another connection took over");
   }
 
   stream_.emplace(handshake.stream);
@@ -396,23 +414,31 @@ net::awaitable<absl::Status> CheckKey(const ChannelRequest wanted, const std::st
 
 }  // namespace
 
-net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request, std::string agent_key,
+HttpResponse RefuseAgent(const absl::Status& error) {
+  return Refusal(400, kAccessDenied, std::string(error.message()));
+}
+
+net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
                                                        WebsocketHandshake& handshake,
-                                                       ChannelContext& context) {
+                                                       ChannelContext& context, Caller caller) {
   absl::StatusOr<ChannelRequest> wanted = ParseChannelRequest(request, context.scope);
   if (!wanted.ok()) {
-    co_return Refusal(400,
-                      EncodeRefusal("BadRequestException", std::string(wanted.status().message())));
+    co_return Refusal(400, "BadRequestException", std::string(wanted.status().message()));
+  }
+  const std::vector<CallResource> about = {
+      {.arn = model::InstanceArn(context.scope, wanted->cluster, wanted->instance)}};
+  if (absl::Status status = Authorize(caller, kPollAction, about, context.scope); !status.ok()) {
+    co_return RefuseAgent(status);
   }
   if (context.hub.IsEmulated({wanted->cluster, wanted->instance})) {
-    co_return Refusal(400, EncodeRefusal("InvalidInstanceException",
-                                         "the server emulates this instance's agent; to take over, "
-                                         "register the instance from the agent"));
+    co_return Refusal(400, "InvalidInstanceException",
+                      "the server emulates this instance's agent; to take over, register the "
+                      "instance from the agent");
   }
-  const absl::Status allowed = co_await CheckKey(*wanted, agent_key, context.loop);
+  const absl::Status allowed = co_await CheckKey(*wanted, caller.agent_key(), context.loop);
   if (!allowed.ok()) co_return RefusalOf(allowed);
   auto session = std::make_shared<AgentSession>(handshake.stream, context, *std::move(wanted),
-                                                std::move(agent_key));
+                                                std::move(caller));
   co_return co_await session->Run(handshake);
 }
 

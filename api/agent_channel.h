@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "api/agent_hub.h"
+#include "api/caller.h"
 #include "api/http_handler.h"
 #include "api/limits.h"
 #include "api/net.h"
@@ -14,6 +16,7 @@
 
 namespace berth::api {
 
+class Authenticator;
 class ClusterLoop;
 class CommandPump;
 
@@ -22,14 +25,19 @@ struct ChannelContext {
   AgentHub& hub;
   ClusterLoop& loop;
   CommandPump& pump;
+  const Authenticator& authenticator;
   model::ArnScope scope = {};
   ChannelLimits limits = {};
 };
 
 // Serves the channel to its end and returns nothing, or refuses the handshake with a response in
-// the forms that agents read. `agent_key`: scheduler/commands.h.
-net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request, std::string agent_key,
+// the forms that agents read. An agent's key may speak only for instances that it registered; when
+// the caller's key is revoked the channel is closed.
+net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
                                                        WebsocketHandshake& handshake,
-                                                       ChannelContext& context);
+                                                       ChannelContext& context, Caller caller);
+
+// A handshake whose signature is not right.
+HttpResponse RefuseAgent(const absl::Status& error);
 
 }  // namespace berth::api

@@ -94,6 +94,15 @@ void AgentHub::GoAway() {
   for (const auto& link : links) link->GoAway();
 }
 
+void AgentHub::RevokeKey(const std::string& access_key) {
+  std::vector<std::shared_ptr<AgentLink>> links;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, link] : links_) links.push_back(link);
+  }
+  for (const auto& link : links) link->KeyRevoked(access_key);
+}
+
 std::shared_ptr<AgentLink> AgentHub::LinkOf(const Key& key) const {
   absl::MutexLock lock(&mutex_);
   const auto found = links_.find(key);

@@ -36,6 +36,8 @@ class AgentLink {
   virtual void Replaced() = 0;
   // The server goes away.
   virtual void GoAway() = 0;
+  // The access key is no longer good: end, if it is the one that the peer connected with.
+  virtual void KeyRevoked(const std::string& access_key) = 0;
 };
 
 class AgentHub : public EffectSink {
@@ -71,6 +73,8 @@ class AgentHub : public EffectSink {
   size_t connected() const;
   // Tells every link that the server goes away, and no more to the core.
   void GoAway();
+  // Ends the channels that were opened with the key.
+  void RevokeKey(const std::string& access_key);
 
   // EffectSink:
   void Deliver(scheduler::Effect effect) override;

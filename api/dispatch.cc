@@ -2,10 +2,15 @@
 
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <spdlog/spdlog.h>
 
+#include "absl/strings/str_format.h"
+#include "api/access/authorize.h"
+#include "api/access/call_resources.h"
 #include "api/call.h"
 #include "api/errors.h"
 #include "api/routes.h"
@@ -37,6 +42,15 @@ net::awaitable<Answer> RunGuarded(const Route& route, Call call, std::string req
       "internal failure; the server's log has it under request " + request_id);
 }
 
+absl::Status CheckRights(const Caller& caller, const schema::Operation& operation,
+                         const std::vector<CallResource>& resources, const model::ArnScope& scope) {
+  if (caller.policy != nullptr && resources.size() > kCallResourcesMax) {
+    return model::InvalidParameter(absl::StrFormat(
+        "the call is about more than %d resources, which no action takes", kCallResourcesMax));
+  }
+  return Authorize(caller, std::string("ecs:") + operation.name, resources, scope);
+}
+
 }  // namespace
 
 net::awaitable<ApiResponse> Dispatch(ApiRequest request, ActionContext& context) {
@@ -52,10 +66,24 @@ net::awaitable<ApiResponse> Dispatch(ApiRequest request, ActionContext& context)
       JsonBody::Parse(std::move(request.body), schema::InputOf(*route->operation));
   if (!body.ok()) co_return ErrorResponse(body.status(), scope);
 
-  Call call{.body = *std::move(body), .context = context, .caller = std::move(request.caller)};
-  Answer answer = co_await RunGuarded(*route, std::move(call), std::move(request.request_id));
-  if (!answer.ok()) co_return ErrorResponse(answer.status(), scope);
-  co_return ApiResponse{.body = *std::move(answer)};
+  std::vector<CallResource> resources;
+  absl::Status refusal;
+  if (request.audited || request.caller.role) {
+    resources = ResourcesOf(route->operation->name, body->root(), scope);
+    // Before anything is looked up, so that names do not leak.
+    refusal = CheckRights(request.caller, *route->operation, resources, scope);
+  }
+  Answer answer = std::string();
+  if (!refusal.ok()) {
+    answer = refusal;
+  } else {
+    Call call{.body = *std::move(body), .context = context, .caller = std::move(request.caller)};
+    answer = co_await RunGuarded(*route, std::move(call), std::move(request.request_id));
+  }
+  ApiResponse response =
+      answer.ok() ? ApiResponse{.body = *std::move(answer)} : ErrorResponse(answer.status(), scope);
+  for (CallResource& resource : resources) response.resources.push_back(std::move(resource.arn));
+  co_return response;
 }
 
 std::string ActionName(const std::string& target) {

@@ -32,6 +32,7 @@ class EmulatedAgents final : public AgentLink {
   void Deliver(scheduler::Effect effect) override;
   void Replaced() override {}
   void GoAway() override {}
+  void KeyRevoked(const std::string&) override {}
 
  private:
   void Start(const model::TaskRecord& task);

@@ -77,6 +77,14 @@ AwsError Find(ApiError error) {
       return {"NoUpdateAvailableException", 400};
     case ApiError::kServiceNotFound:
       return {"ServiceNotFoundException", 400};
+    case ApiError::kMissingAuthenticationToken:
+      return {"MissingAuthenticationTokenException", 400};
+    case ApiError::kIncompleteSignature:
+      return {"IncompleteSignatureException", 400};
+    case ApiError::kUnrecognizedClient:
+      return {"UnrecognizedClientException", 400};
+    case ApiError::kInvalidSignature:
+      return {"InvalidSignatureException", 400};
   }
   return {"ServerException", 500};
 }

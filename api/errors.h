@@ -19,6 +19,11 @@ enum class ApiError {
   kGatewayNotFound,
   kNoUpdateAvailable,
   kServiceNotFound,
+  // Of signatures (ecs-api.md 1.4).
+  kMissingAuthenticationToken,
+  kIncompleteSignature,
+  kUnrecognizedClient,
+  kInvalidSignature,
 };
 
 absl::Status MakeApiError(ApiError error, std::string_view message);

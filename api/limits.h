@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
+#include "api/access/audit_limits.h"
 
 namespace berth::api {
 
@@ -77,6 +78,7 @@ struct ServerLimits {
   HttpLimits http = {};
   ChannelLimits channel = {};
   PumpLimits pump = {};
+  AuditLimits audit = {};
 };
 
 }  // namespace berth::api

@@ -39,6 +39,11 @@ void Metrics::CountRequest(std::string_view action, std::string_view code, absl:
   ++requests_[{std::string(action), std::string(code)}];
 }
 
+void Metrics::CountThrottled(std::string_view call_class) {
+  absl::MutexLock lock(&mutex_);
+  ++throttled_[std::string(call_class)];
+}
+
 void Metrics::CountCommit(size_t changes, absl::Duration took) {
   commit_seconds_.Add(absl::ToDoubleSeconds(took));
   commit_changes_.Add(static_cast<double>(changes));
@@ -56,6 +61,16 @@ std::string Metrics::Render(const Gauges& gauges) const {
                      key.second, count);
     }
   }
+  RenderHead(out, "berth_throttled_total", "counter", "Calls refused as too many, by class");
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [call_class, count] : throttled_) {
+      fmt::format_to(to, "berth_throttled_total{{class=\"{}\"}} {}\n", call_class, count);
+    }
+  }
+  RenderHead(out, "berth_audit_entries_dropped_total", "counter",
+             "Entries that the audit log could not keep");
+  fmt::format_to(to, "berth_audit_entries_dropped_total {}\n", gauges.audit_entries_dropped);
   RenderHistogram(out, "berth_request_seconds", "Time from a whole request to its answer",
                   request_seconds_);
   RenderHistogram(out, "berth_commit_seconds", "Time of one commit to the store", commit_seconds_);
@@ -72,6 +87,8 @@ std::string Metrics::Render(const Gauges& gauges) const {
   RenderGauge(out, "berth_store_works", "0 while the store fails and writes are refused",
               gauges.store_works ? 1 : 0);
 
+  RenderGauge(out, "berth_throttle_buckets", "Callers and classes that are being throttled apart",
+              gauges.throttle_buckets);
   // Cluster names are of [A-Za-z0-9_-], so that they need no escaping.
   RenderHead(out, "berth_container_instances", "gauge", "Registered container instances");
   for (const Gauges::Cluster& cluster : gauges.clusters) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -47,6 +48,8 @@ struct Gauges {
   size_t connections = 0;
   size_t connected_agents = 0;
   bool store_works = true;
+  size_t throttle_buckets = 0;
+  uint64_t audit_entries_dropped = 0;
   struct Cluster {
     std::string name = {};
     int64_t instances = 0;
@@ -60,6 +63,8 @@ class Metrics {
  public:
   // `action` and `code` come from fixed sets, never from the caller's text.
   void CountRequest(std::string_view action, std::string_view code, absl::Duration took);
+  // `call_class` is ToString of a CallClass.
+  void CountThrottled(std::string_view call_class);
   void CountCommit(size_t changes, absl::Duration took);
   void CountFailedCommit() { failed_commits_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -68,6 +73,8 @@ class Metrics {
  private:
   mutable absl::Mutex mutex_;
   std::map<std::pair<std::string, std::string>, uint64_t> requests_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, uint64_t, std::less<>> throttled_ ABSL_GUARDED_BY(mutex_) = {
+      {"agent", 0}, {"mutate", 0}, {"read", 0}};
   Histogram<11> request_seconds_{
       {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0}};
   Histogram<9> commit_seconds_{{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 5.0}};

@@ -7,9 +7,12 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "api/access/authorize.h"
 #include "api/cluster_loop.h"
+#include "api/errors.h"
 #include "api/host_names.h"
 #include "api/json_writer.h"
+#include "model/errors.h"
 
 namespace berth::api {
 namespace {
@@ -18,9 +21,15 @@ constexpr char kJson[] = "application/json";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHint[] =
     R"({"service":"berth","speaks":"the Amazon ECS API: POST / with X-Amz-Target",)"
-    R"("paths":["/healthz","/readyz","/metrics","/acs/ws"]})";
+    R"("paths":["/healthz","/readyz","/metrics","/acs/ws","/berth/v1/keys"]})";
 // At most that many clusters have series of their own.
 constexpr int64_t kMetricClustersMax = 100;
+
+constexpr char kAccessDenied[] = "AccessDeniedException";
+constexpr size_t kAuditedTargetMax = 1024;
+
+// Neither changes anything nor is named like a read.
+bool IsLookup(std::string_view action) { return action == "DiscoverPollEndpoint"; }
 
 // The path of a request's target, which may be of the absolute form; "/" when it is empty.
 std::string PathOf(std::string_view target) {
@@ -48,21 +57,27 @@ HttpResponse NotAllowed(const HttpRequest& request, const std::string& path, con
 }  // namespace
 
 net::awaitable<HttpResponse> Router::Respond(HttpRequest request) {
-  if (auto refusal = RefuseHost(request)) co_return *std::move(refusal);
+  if (!parts_.authenticator.checks_signatures()) {
+    if (auto refusal = RefuseHost(request)) co_return *std::move(refusal);
+  }
   const std::string path = PathOf(request.target);
   if (path == "/") {
     if (request.method == "POST") co_return co_await CallAction(std::move(request));
     if (IsRead(request)) co_return HttpResponse{.content_type = kJson, .body = kHint};
     co_return NotAllowed(request, path, "POST, GET, HEAD");
   }
+  if (KeyEndpoints::Owns(path)) co_return co_await CallKeys(std::move(request), path);
   const bool known =
       path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/acs/ws";
   if (known && !IsRead(request)) co_return NotAllowed(request, path, "GET, HEAD");
   if (path == "/healthz") {
     co_return HttpResponse{.content_type = kJson, .body = R"({"status":"ok"})"};
   }
-  if (path == "/readyz") co_return Readiness();
-  if (path == "/metrics") co_return co_await RenderMetrics();
+  if (path == "/readyz") co_return Readiness(request);
+  if (path == "/metrics") {
+    if (auto refusal = RefuseMetrics(request)) co_return *std::move(refusal);
+    co_return co_await RenderMetrics();
+  }
   if (path == "/acs/ws") {
     co_return ErrorResponse(426, "InvalidParameterException",
                             "the agents' channel is a websocket; ask for an upgrade");
@@ -76,29 +91,104 @@ net::awaitable<HttpResponse> Router::Respond(HttpRequest request) {
 }
 
 net::awaitable<HttpResponse> Router::CallAction(HttpRequest request) {
-  const absl::Time begin = absl::Now();
   const std::string action = ActionName(request.amz_target);
+  Recorded record{.action = action,
+                  .audited_action = "ecs:" + action,
+                  .changes = action != "-" && !IsReadAction(action) && !IsLookup(action)};
+  const absl::Status admitted = Admit(request, record);
+  if (!admitted.ok()) {
+    co_return Finish(std::move(record), ErrorResponse(admitted, parts_.actions.settings.scope));
+  }
   ApiRequest call{.target = std::move(request.amz_target),
                   .body = std::move(request.body),
-                  .request_id = request.request_id};
+                  .request_id = std::move(request.request_id),
+                  .caller = record.caller,
+                  .audited = IsAudited(record)};
   ApiResponse answer = co_await Dispatch(std::move(call), parts_.actions);
-  const absl::Duration took = absl::Now() - begin;
-  parts_.metrics.CountRequest(action, answer.error_type.empty() ? "OK" : answer.error_type, took);
+  co_return Finish(std::move(record), std::move(answer));
+}
+
+net::awaitable<HttpResponse> Router::CallKeys(HttpRequest request, std::string path) {
+  const std::string_view action = KeyEndpoints::ActionOf(request.method, path);
+  if (action.empty()) co_return NotAllowed(request, path, KeyEndpoints::AllowedMethods(path));
+  Recorded record{.action = std::string(action.substr(action.find(':') + 1)),
+                  .audited_action = std::string(action),
+                  .changes = action != kListKeysAction};
+  const absl::Status admitted = Admit(request, record);
+  ApiResponse answer;
+  if (admitted.ok()) {
+    answer = co_await parts_.keys.Respond(action, std::move(path), std::move(request.body),
+                                          record.caller);
+  } else {
+    answer = ErrorResponse(admitted, parts_.actions.settings.scope);
+  }
+  HttpResponse response = Finish(std::move(record), std::move(answer));
+  response.content_type = kJson;
+  co_return response;
+}
+
+absl::Status Router::Admit(const HttpRequest& request, Recorded& call) {
+  call.begin = absl::Now();
+  call.request_id = request.request_id;
+  call.peer = request.peer;
+  absl::StatusOr<Caller> caller = parts_.authenticator.Check(request);
+  if (!caller.ok()) {
+    call.claimed_key = Authenticator::ClaimedKey(request);
+    call.refused = true;
+    return caller.status();
+  }
+  call.caller = *std::move(caller);
+  const CallClass call_class = ClassOf(call.action);
+  const std::string& who = call.caller.access_key.empty() ? call.peer : call.caller.access_key;
+  if (parts_.throttle.Admit(who, call_class, call.begin)) return absl::OkStatus();
+  parts_.metrics.CountThrottled(ToString(call_class));
+  call.refused = true;
+  return model::MakeError(model::ErrorKind::kThrottled, "Rate exceeded");
+}
+
+bool Router::IsAudited(const Recorded& call) const {
+  return parts_.audit != nullptr &&
+         (call.changes || call.refused || parts_.actions.settings.audit_reads);
+}
+
+HttpResponse Router::Finish(Recorded call, ApiResponse answer) {
+  const absl::Duration took = absl::Now() - call.begin;
+  const std::string code = answer.error_type.empty() ? "OK" : answer.error_type;
+  parts_.metrics.CountRequest(call.action, code, took);
   const auto level = answer.status < 400   ? spdlog::level::debug
                      : answer.status < 500 ? spdlog::level::info
                                            : spdlog::level::warn;
   if (spdlog::should_log(level)) {
-    spdlog::log(level, "{} {} {} {} {:.1f} ms{}{}", request.request_id, action, answer.status,
+    spdlog::log(level, "{} {} {} {} {:.1f} ms{}{}", call.request_id, call.action, answer.status,
                 answer.error_type.empty() ? "-" : answer.error_type,
                 absl::ToDoubleMilliseconds(took), answer.status < 400 ? "" : " ",
                 answer.status < 400 ? "" : answer.body);
   }
-  co_return HttpResponse{.status = answer.status,
-                         .error_type = std::move(answer.error_type),
-                         .body = std::move(answer.body)};
+  call.refused = call.refused || answer.error_type == kAccessDenied;
+  Audit(std::move(call), answer.status, code, std::move(answer.resources));
+  return HttpResponse{.status = answer.status,
+                      .error_type = std::move(answer.error_type),
+                      .body = std::move(answer.body)};
 }
 
-HttpResponse Router::Readiness() const {
+void Router::Audit(Recorded call, unsigned status, std::string code,
+                   std::vector<std::string> resources) {
+  if (!IsAudited(call)) return;
+  const bool known = !call.caller.principal_arn.empty();
+  parts_.audit->Add(
+      {.time = call.begin,
+       .request_id = std::move(call.request_id),
+       .principal = std::move(call.caller.principal_arn),
+       .access_key = known ? std::move(call.caller.access_key) : std::move(call.claimed_key),
+       .source = std::move(call.peer),
+       .action = std::move(call.audited_action),
+       .resources = std::move(resources),
+       .status = status,
+       .code = std::move(code),
+       .took = absl::Now() - call.begin});
+}
+
+HttpResponse Router::Readiness(const HttpRequest& request) const {
   std::string why;
   if (going_away_) {
     why = "the server is shutting down";
@@ -108,7 +198,10 @@ HttpResponse Router::Readiness() const {
   JsonWriter json;
   json.BeginObject();
   json.String("status", why.empty() ? "ready" : "not ready");
-  json.OptionalString("reason", why);
+  // Where strangers reach the listener, the details are for this machine alone.
+  if (!parts_.authenticator.checks_signatures() || IsLoopback(request.peer)) {
+    json.OptionalString("reason", why);
+  }
   json.EndObject();
   return {.status = why.empty() ? 200u : 503u, .content_type = kJson, .body = json.Take()};
 }
@@ -118,7 +211,9 @@ net::awaitable<HttpResponse> Router::RenderMetrics() {
   Gauges gauges{.queue_length = loop.queue_length(),
                 .connections = parts_.connections(),
                 .connected_agents = parts_.channel.hub.connected(),
-                .store_works = loop.health().ok()};
+                .store_works = loop.health().ok(),
+                .throttle_buckets = parts_.throttle.buckets(),
+                .audit_entries_dropped = parts_.audit == nullptr ? 0 : parts_.audit->dropped()};
   scheduler::ListClusters list{.limit = kMetricClustersMax};
   auto names = co_await loop.Submit(std::move(list));
   if (names.ok()) {
@@ -134,6 +229,25 @@ net::awaitable<HttpResponse> Router::RenderMetrics() {
     }
   }
   co_return HttpResponse{.content_type = kPrometheusText, .body = parts_.metrics.Render(gauges)};
+}
+
+// From this machine nobody has to sign, so that a Prometheus beside the server can read them; from
+// elsewhere any key will do but an agent's.
+std::optional<HttpResponse> Router::RefuseMetrics(const HttpRequest& request) const {
+  if (!parts_.authenticator.checks_signatures()) return std::nullopt;
+  const bool local = IsLoopback(request.peer) && !RefuseHost(request);
+  if (local && request.headers.empty()) return std::nullopt;
+  const model::ArnScope& scope = parts_.actions.settings.scope;
+  absl::StatusOr<Caller> caller = parts_.authenticator.Check(request);
+  const absl::Status status =
+      caller.ok()
+          ? Authorize(*caller, "ecs:GetMetrics", std::vector<CallResource>{{.arn = "*"}}, scope)
+          : caller.status();
+  if (status.ok()) return std::nullopt;
+  ApiResponse answer = ErrorResponse(status, scope);
+  return HttpResponse{.status = answer.status,
+                      .error_type = std::move(answer.error_type),
+                      .body = std::move(answer.body)};
 }
 
 std::optional<HttpResponse> Router::RefuseHost(const HttpRequest& request) const {
@@ -154,7 +268,9 @@ std::optional<HttpResponse> Router::RefuseHost(const HttpRequest& request) const
 
 net::awaitable<std::optional<HttpResponse>> Router::Upgrade(HttpRequest request,
                                                             WebsocketHandshake& handshake) {
-  if (auto refusal = RefuseHost(request)) co_return refusal;
+  if (!parts_.authenticator.checks_signatures()) {
+    if (auto refusal = RefuseHost(request)) co_return refusal;
+  }
   const std::string path = PathOf(request.target);
   if (path != "/acs/ws") {
     co_return ErrorResponse(404, "ResourceNotFoundException",
@@ -163,7 +279,21 @@ net::awaitable<std::optional<HttpResponse>> Router::Upgrade(HttpRequest request,
   if (going_away_) {
     co_return ErrorResponse(503, "ServerException", "the server is shutting down");
   }
-  co_return co_await ServeAgent(std::move(request), /*agent_key=*/"", handshake, parts_.channel);
+  Recorded record{.action = "Poll", .audited_action = kPollAction, .changes = true};
+  const absl::Status admitted = Admit(request, record);
+  std::string about;
+  std::optional<HttpResponse> refusal;
+  if (admitted.ok()) {
+    about = request.target.substr(0, kAuditedTargetMax);
+    Caller caller = record.caller;
+    refusal = co_await ServeAgent(std::move(request), handshake, parts_.channel, std::move(caller));
+  } else {
+    refusal = RefuseAgent(admitted);
+  }
+  const unsigned status = refusal ? refusal->status : 101;
+  const std::string code = refusal ? refusal->error_type : "OK";
+  Audit(std::move(record), status, code, {std::move(about)});
+  co_return refusal;
 }
 
 }  // namespace berth::api

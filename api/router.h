@@ -1,11 +1,19 @@
-// What each path of the listener is: the API at /, the agents' channel at /acs/ws, /healthz,
-// /readyz, /metrics; anything else is a well-formed error. Measures and logs every call.
+// What each path of the listener is: the API at /, the agents' channel at /acs/ws, access keys at
+// /berth/v1/keys, /healthz, /readyz, /metrics; anything else is a well-formed error. Checks who
+// calls, and how often; measures, logs and audits every call.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "api/access/audit_log.h"
+#include "api/access/authenticator.h"
+#include "api/access/key_endpoints.h"
+#include "api/access/throttle.h"
 #include "api/agent_channel.h"
 #include "api/dispatch.h"
 #include "api/http_handler.h"
@@ -20,6 +28,10 @@ class Router final : public HttpHandler {
     ActionContext actions;
     ChannelContext& channel;
     Metrics& metrics;
+    const Authenticator& authenticator;
+    KeyEndpoints keys;
+    Throttle& throttle;
+    AuditLog* audit;  // null: none is kept
     std::function<size_t()> connections;
   };
 
@@ -34,11 +46,33 @@ class Router final : public HttpHandler {
                                                       WebsocketHandshake& handshake) override;
 
  private:
+  // A call on its way: who makes it and what it turns out to be.
+  struct Recorded {
+    absl::Time begin = absl::InfinitePast();
+    std::string request_id = {};
+    std::string peer = {};
+    std::string action = {};  // for metrics: its name without the service
+    std::string audited_action = {};
+    std::string claimed_key = {};
+    bool changes = false;
+    bool refused = false;  // for lack of rights, not for what was asked
+    Caller caller = {};    // empty when it could not be established
+  };
+
   net::awaitable<HttpResponse> CallAction(HttpRequest request);
-  HttpResponse Readiness() const;
+  net::awaitable<HttpResponse> CallKeys(HttpRequest request, std::string path);
+  // Checks who calls, and how often. The caller's entry in the record is filled.
+  absl::Status Admit(const HttpRequest& request, Recorded& call);
+  bool IsAudited(const Recorded& call) const;
+  // Counts, logs and audits.
+  HttpResponse Finish(Recorded call, ApiResponse answer);
+  void Audit(Recorded call, unsigned status, std::string code, std::vector<std::string> resources);
+
+  HttpResponse Readiness(const HttpRequest& request) const;
   net::awaitable<HttpResponse> RenderMetrics();
+  std::optional<HttpResponse> RefuseMetrics(const HttpRequest& request) const;
   // Set when the Host header names another machine: a page's script that reaches a server on
-  // loopback by rebinding a name of its own.
+  // loopback by rebinding a name of its own. Where calls are signed the host is, too.
   std::optional<HttpResponse> RefuseHost(const HttpRequest& request) const;
 
   Parts parts_;

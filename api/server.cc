@@ -1,6 +1,7 @@
 #include "api/server.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <random>
@@ -15,6 +16,12 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "api/access/audit_log.h"
+#include "api/access/authenticator.h"
+#include "api/access/first_key.h"
+#include "api/access/key_endpoints.h"
+#include "api/access/key_ring.h"
+#include "api/access/throttle.h"
 #include "api/agent_channel.h"
 #include "api/agent_hub.h"
 #include "api/certificate_watch.h"
@@ -31,21 +38,51 @@ namespace berth::api {
 namespace {
 
 constexpr char kDefaultCluster[] = "default";
+constexpr char kAuditFile[] = "audit.log";
 
 model::Rng RandomRng() {
   std::random_device device;
   return model::Rng((uint64_t{device()} << 32) | device());
 }
 
-absl::Status CheckListenHost(const std::string& host) {
+absl::Status CheckSettings(const ServerSettings& settings) {
+  const std::string& host = settings.listen_host;
+  if (settings.auth == Auth::kSigV4 && settings.data_dir.empty()) {
+    return absl::InvalidArgumentError("signatures need a data folder, for the key file");
+  }
   if (IsLoopback(host)) return absl::OkStatus();
+  if (settings.auth == Auth::kNone) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "cannot listen on %s: without authentication everyone who reaches the address could run "
+        "containers on every machine of the cluster; let callers sign (--auth sigv4), or listen on "
+        "a loopback address (127.0.0.1, ::1, localhost)",
+        host));
+  }
+  if (settings.insecure_http || settings.tls) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "cannot listen on %s: this version has no authentication yet, so that everyone who reaches "
-      "the address could run containers on every machine of the cluster; listen on a loopback "
-      "address (127.0.0.1, ::1, localhost) and reach it through an SSH tunnel or a proxy that "
-      "authenticates",
+      "cannot listen on %s in plain HTTP: whoever is on the way could read every call and answer; "
+      "give a certificate, or say --insecure-http if the network is to be trusted",
       host));
 }
+
+std::string PathIn(const std::string& folder, const char* name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
+// Where durable changes and effects go: the agents' hub, and the keys that callers sign with.
+class Effects final : public EffectSink {
+ public:
+  Effects(AgentHub& hub, KeyRing* keys) : hub_(hub), keys_(keys) {}
+  void Deliver(scheduler::Effect effect) override { hub_.Deliver(std::move(effect)); }
+  void Observe(const model::Change& change) override {
+    hub_.Observe(change);
+    if (keys_ != nullptr) keys_->Observe(change);
+  }
+
+ private:
+  AgentHub& hub_;
+  KeyRing* const keys_;
+};
 
 std::string EndpointOf(const ServerSettings& settings, uint16_t port) {
   const bool v6 = settings.listen_host.find(':') != std::string::npos;
@@ -73,29 +110,43 @@ Instances TakeEmulated(model::Records& records, bool emulate_agents) {
 // The members stand in the order in which they need each other; shutdown is Stop, in a list.
 class ServerImpl final : public Server {
  public:
+  // `keys`: null with --auth none. `audit`: null when none is kept.
   ServerImpl(ServerSettings settings, storage::Store& store, const ServerLimits& limits,
-             scheduler::State state)
+             scheduler::State state, std::unique_ptr<KeyRing> keys, std::unique_ptr<AuditLog> audit)
       : settings_(std::move(settings)),
         limits_(limits),
+        keys_(std::move(keys)),
+        audit_(std::move(audit)),
+        authenticator_(keys_.get(), settings_.scope),
+        throttle_(settings_.throttle),
         hub_(io_.get_executor(), limits_.channel),
+        effects_(hub_, keys_.get()),
         loop_({.state = std::move(state),
                .ids = ids_,
                .store = store,
-               .effects = hub_,
+               .effects = effects_,
                .metrics = metrics_},
               limits_.loop),
         pump_(io_.get_executor(), loop_, limits_.pump),
         channel_{.hub = hub_,
                  .loop = loop_,
                  .pump = pump_,
+                 .authenticator = authenticator_,
                  .scope = settings_.scope,
                  .limits = limits_.channel},
         router_({.actions = {loop_, settings_},
                  .channel = channel_,
                  .metrics = metrics_,
+                 .authenticator = authenticator_,
+                 .keys = KeyEndpoints({loop_, keys_.get(), settings_}),
+                 .throttle = throttle_,
+                 .audit = audit_.get(),
                  .connections = [this] { return http_.connections(); }}),
         http_(io_, router_, limits_.http) {
     hub_.set_loop(loop_);
+    if (keys_ != nullptr) {
+      keys_->set_on_revoked([this](const std::string& id) { hub_.RevokeKey(id); });
+    }
     if (settings_.emulate_agents) {
       emulation_ = std::make_shared<EmulatedAgents>(pump_);
       hub_.set_emulation(emulation_);
@@ -104,6 +155,7 @@ class ServerImpl final : public Server {
   ~ServerImpl() override { Stop(absl::ZeroDuration()); }
 
   absl::Status CreateDefaultCluster();
+  absl::Status CreateAdminKey();
   absl::Status Listen();
   void ResumeEmulated(const Instances& instances);
 
@@ -114,10 +166,15 @@ class ServerImpl final : public Server {
  private:
   ServerSettings settings_;
   const ServerLimits limits_;
+  const std::unique_ptr<KeyRing> keys_;
+  const std::unique_ptr<AuditLog> audit_;
+  const Authenticator authenticator_;
+  Throttle throttle_;
   Metrics metrics_;
   model::RandomIdSource ids_{RandomRng()};
   net::io_context io_;
   AgentHub hub_;
+  Effects effects_;
   ClusterLoop loop_;
   CommandPump pump_;
   std::shared_ptr<EmulatedAgents> emulation_;
@@ -129,13 +186,29 @@ class ServerImpl final : public Server {
   bool stopped_ = false;
 };
 
-absl::Status ServerImpl::CreateDefaultCluster() {
-  std::promise<absl::Status> created;
-  scheduler::CreateCluster command{.name = {kDefaultCluster}};
-  const bool posted = loop_.Post(
-      std::move(command), [&created](const auto& reply) { created.set_value(reply.status()); });
+// Gives the loop a command before there is a thread that could await it.
+template <class Command>
+absl::Status SubmitAndWait(ClusterLoop& loop, Command command) {
+  std::promise<absl::Status> done;
+  const bool posted =
+      loop.Post(std::move(command), [&done](const auto& reply) { done.set_value(reply.status()); });
   if (!posted) return absl::InternalError("the new cluster loop has no room");
-  return created.get_future().get();
+  return done.get_future().get();
+}
+
+absl::Status ServerImpl::CreateDefaultCluster() {
+  return SubmitAndWait(loop_, scheduler::CreateCluster{.name = {kDefaultCluster}});
+}
+
+absl::Status ServerImpl::CreateAdminKey() {
+  absl::StatusOr<model::AccessKey> key = MakeAdminKey(settings_.data_dir, keys_->box());
+  if (!key.ok()) return key.status();
+  const std::string id = key->id;
+  absl::Status status = SubmitAndWait(loop_, scheduler::CreateAccessKey{.key = *std::move(key)});
+  if (!status.ok()) return status;
+  spdlog::info("made the access key {} of user admin; its credentials are in {}", id,
+               PathIn(settings_.data_dir, kAdminCredentialsFile));
+  return absl::OkStatus();
 }
 
 absl::Status ServerImpl::Listen() {
@@ -188,18 +261,38 @@ void ServerImpl::Stop(absl::Duration grace) {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerSettings settings,
                                                       storage::Store& store,
                                                       const ServerLimits& limits) {
-  if (absl::Status status = CheckListenHost(settings.listen_host); !status.ok()) return status;
+  if (absl::Status status = CheckSettings(settings); !status.ok()) return status;
   absl::StatusOr<model::Records> records = store.Load();
   if (!records.ok()) return records.status();
   if (absl::Status status = Hydrate(*records); !status.ok()) return status;
   const bool first_start = records->clusters.empty();
+  const std::vector<model::AccessKeyRecord> access_keys(records->access_keys.begin(),
+                                                        records->access_keys.end());
+  std::unique_ptr<KeyRing> keys;
+  if (settings.auth == Auth::kSigV4) {
+    absl::StatusOr<std::unique_ptr<KeyRing>> opened = OpenKeyRing(settings.data_dir, access_keys);
+    if (!opened.ok()) return opened.status();
+    keys = *std::move(opened);
+  }
+  const bool needs_admin = keys != nullptr && !HasAdmin(access_keys);
+  std::unique_ptr<AuditLog> audit;
+  if (!settings.data_dir.empty()) {
+    absl::StatusOr<std::unique_ptr<AuditLog>> opened =
+        AuditLog::Open(PathIn(settings.data_dir, kAuditFile), limits.audit);
+    if (!opened.ok()) return opened.status();
+    audit = *std::move(opened);
+  }
   const Instances emulated = TakeEmulated(*records, settings.emulate_agents);
   scheduler::State state(settings.retention);
   if (absl::Status status = state.Load(*std::move(records)); !status.ok()) return status;
 
-  auto server = std::make_unique<ServerImpl>(std::move(settings), store, limits, std::move(state));
+  auto server = std::make_unique<ServerImpl>(std::move(settings), store, limits, std::move(state),
+                                             std::move(keys), std::move(audit));
   if (first_start) {
     if (absl::Status status = server->CreateDefaultCluster(); !status.ok()) return status;
+  }
+  if (needs_admin) {
+    if (absl::Status status = server->CreateAdminKey(); !status.ok()) return status;
   }
   if (absl::Status status = server->Listen(); !status.ok()) return status;
   server->ResumeEmulated(emulated);

@@ -16,7 +16,8 @@ namespace berth::api {
 class Server {
  public:
   // Loads the store, makes the `default` cluster on first start, listens. The store outlives it.
-  // Refuses an address that is not loopback: this version has no authentication.
+  // Refuses an address that is not loopback where callers do not sign, or would do it in the clear.
+  // With signatures the first start makes an admin's key, and DIR/admin-credentials with it.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerSettings settings,
                                                        storage::Store& store,
                                                        const ServerLimits& limits = {});

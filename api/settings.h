@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "api/access/throttle.h"
 #include "model/arn.h"
 #include "scheduler/state.h"
 
@@ -28,6 +29,12 @@ struct TlsSettings {
   std::vector<std::string> names = {};
 };
 
+// How callers prove who they are.
+enum class Auth {
+  kNone,   // not at all: on loopback only
+  kSigV4,  // by signatures with access keys
+};
+
 struct ServerSettings {
   model::ArnScope scope = {};
   std::string listen_host = "127.0.0.1";
@@ -35,6 +42,14 @@ struct ServerSettings {
   std::optional<TlsSettings> tls = std::nullopt;  // none: plain HTTP
   // What DiscoverPollEndpoint names: "http://127.0.0.1:8080". Empty: made from the listen address.
   std::string public_endpoint = {};
+  Auth auth = Auth::kNone;
+  // With signatures: also on addresses that others reach, without TLS.
+  bool insecure_http = false;
+  // The data folder, for what is no row of the store: secrets.key, admin-credentials, audit.log.
+  // Empty: no audit log, and no signatures can be checked.
+  std::string data_dir = {};
+  bool audit_reads = false;  // not only what changes something and what is refused
+  ThrottleLimits throttle = {};
   // Registered instances without an agent of their own get one inside the server.
   bool emulate_agents = false;
   std::string availability_zone = "local-1a";  // for instances that name none
