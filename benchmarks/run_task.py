@@ -78,8 +78,8 @@ class Connection:
 
 def start(berth, data, port=0):
     process = subprocess.Popen(
-        [berth, "server", "--listen", f"127.0.0.1:{port}", "--data", data, "--emulate-agents",
-         "--log-level", "warning"],
+        [berth, "server", "--listen", f"127.0.0.1:{port}", "--data", data, "--auth", "none",
+         "--emulate-agents", "--log-level", "warning"],
         stdout=subprocess.PIPE,
         text=True,
     )

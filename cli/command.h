@@ -17,6 +17,7 @@ struct Command {
 Command AddDev(CLI::App& root);
 Command AddServer(CLI::App& root);
 Command AddAgent(CLI::App& root);
+Command AddKey(CLI::App& root);
 Command AddDoctor(CLI::App& root);
 Command AddCompletion(CLI::App& root);
 Command AddApiReference(CLI::App& root);

@@ -25,13 +25,23 @@ std::string LongFlags(const CLI::App& command) {
   return fmt::format("{}", fmt::join(flags, " "));
 }
 
+// What can follow a command: its flags, and the commands within it with theirs.
+std::string Words(const CLI::App& command) {
+  std::vector<std::string> words = {LongFlags(command)};
+  for (const CLI::App* inner : command.get_subcommands([](const CLI::App*) { return true; })) {
+    words.push_back(inner->get_name());
+    words.push_back(LongFlags(*inner));
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 void PrintBash(const CLI::App& root) {
   std::vector<std::string> names;
   std::string cases;
   for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(command->get_name());
     cases += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(),
-                         command->get_name() == "completion" ? "bash" : LongFlags(*command));
+                         command->get_name() == "completion" ? "bash" : Words(*command));
   }
   std::cout << fmt::format(R"(_berth() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" words=""

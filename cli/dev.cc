@@ -109,6 +109,7 @@ Command AddDev(CLI::App& root) {
   command->footer(kFooter);
   auto settings = std::make_shared<Settings>(*command);
   settings->agent.gpus = kDevGpus;
+  settings->server.auth = "none";
 
   AddServerFlags(*command, settings->sources, settings->server);
   AddMachineFlags(*command, settings->sources, settings->agent);

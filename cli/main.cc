@@ -16,7 +16,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 5 the server refused this agent for
 
 Examples:
   berth dev                                    a whole cluster on this machine
-  berth server --listen 127.0.0.1:8080 --data /var/lib/berth --auth none
+  berth server --listen 127.0.0.1:8080 --data /var/lib/berth
+  berth key create --role agent --user node-7 --data /var/lib/berth
   berth agent --server http://127.0.0.1:8080 --cluster default --gpus simulated:2x22587
   berth doctor                                 what this machine has and lacks
   source <(berth completion bash)              completion for this shell
@@ -39,9 +40,10 @@ int Main(int argc, char** argv) {
   root.require_subcommand(1);
 
   const std::vector<berth::cli::Command> commands = {
-      berth::cli::AddDev(root),        berth::cli::AddServer(root),
-      berth::cli::AddAgent(root),      berth::cli::AddDoctor(root),
-      berth::cli::AddCompletion(root), berth::cli::AddApiReference(root),
+      berth::cli::AddDev(root),          berth::cli::AddServer(root),
+      berth::cli::AddAgent(root),        berth::cli::AddKey(root),
+      berth::cli::AddDoctor(root),       berth::cli::AddCompletion(root),
+      berth::cli::AddApiReference(root),
   };
 
   CheckCommandName(root, argc, argv);

@@ -21,12 +21,13 @@ constexpr absl::Duration kShutdownGrace = absl::Seconds(10);
 constexpr char kFooter[] = R"help(
 Prints one line on stdout once it serves: "berth server is ready on http://127.0.0.1:8080".
 SIGINT or SIGTERM ends it in good order; a second one ends it at once. Everything acknowledged is in
-DIR/berth.db, also after kill -9.
+DIR/berth.db, also after kill -9. The first start makes an admin's access key and writes it to
+DIR/admin-credentials; `berth key` makes others with it.
 
 Examples:
-  berth server --listen 127.0.0.1:8080 --data /var/lib/berth --auth none
-  berth server --listen 127.0.0.1:0 --data "$(mktemp -d)"
-  berth server --emulate-agents                test ECS code without machines
+  berth server --listen 127.0.0.1:8080 --data /var/lib/berth
+  berth server --listen 127.0.0.1:0 --data "$(mktemp -d)" --auth none
+  berth server --auth none --emulate-agents    test ECS code without machines or keys
   berth server --listen 0.0.0.0:8443 --tls-self-signed --public-endpoint https://berth.example:8443
   berth server --config /etc/berth.toml        with:  [server]
                                                       data = "/var/lib/berth"
@@ -76,11 +77,27 @@ Command AddServer(CLI::App& root) {
       command
           ->add_option(
               "--auth", flags.auth,
-              "How callers prove who they are: none (loopback only); sigv4 is not built yet")
+              "How callers prove who they are: sigv4 (signed with an access key) or none (on "
+              "loopback only)")
           ->check(CLI::IsMember({"none", "sigv4"}))
           ->type_name("KIND")
           ->capture_default_str(),
       {"BERTH_AUTH"});
+  sources.FromEnvironment(
+      command->add_flag("--insecure-http", flags.insecure_http,
+                        "Serve plain HTTP on addresses that others reach: for trusted networks"),
+      {"BERTH_INSECURE_HTTP"});
+  sources.FromEnvironment(
+      command
+          ->add_option("--throttle", flags.throttle,
+                       "Calls per second and at once of each access key, by class, such as "
+                       "mutate=1000:2000,read=off; or off")
+          ->type_name("LIMITS"),
+      {"BERTH_THROTTLE"});
+  sources.FromEnvironment(
+      command->add_flag("--audit-reads", flags.audit_reads,
+                        "Keep reads in DIR/audit.log too, not only changes and refusals"),
+      {"BERTH_AUDIT_READS"});
   sources.FromEnvironment(
       command
           ->add_option("--public-endpoint", flags.public_endpoint,

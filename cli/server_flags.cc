@@ -17,16 +17,26 @@ constexpr absl::Duration kRetentionLeast = absl::Seconds(1);
 constexpr int64_t kStoppedTasksLeast = 1;
 constexpr int64_t kStoppedTasksMost = 100'000'000;
 
-void CheckAuth(const ServerFlags& flags, const ListenAddress& address) {
-  if (flags.auth == "sigv4") {
-    throw UsageError(
-        "--auth: sigv4 is not built yet: this version can check no keys. Use --auth none, which is "
-        "for loopback addresses only");
-  }
-  if (!address.loopback) {
+void CheckReach(const ServerFlags& flags, const ListenAddress& address,
+                const api::ServerSettings& settings) {
+  if (address.loopback) return;
+  if (flags.auth == "none") {
     throw UsageError(fmt::format(
         "--listen: {} is not a loopback address, and with --auth none anybody who reaches it could "
-        "run containers as root. Listen on 127.0.0.1 or [::1]",
+        "run containers as root. Use --auth sigv4, or listen on 127.0.0.1 or [::1]",
+        flags.listen));
+  }
+  if (!flags.insecure_http && !settings.tls) {
+    throw UsageError(fmt::format(
+        "--listen: {} is not a loopback address, and in plain HTTP whoever is on the way reads "
+        "every call and answer. Give --tls-certificate and --tls-key, or --tls-self-signed, or say "
+        "--insecure-http",
+        flags.listen));
+  }
+  if (flags.public_endpoint.empty() && address.any) {
+    throw UsageError(fmt::format(
+        "--listen: {} is every address of this machine, which agents cannot connect to; say which "
+        "URL they should use with --public-endpoint",
         flags.listen));
   }
 }
@@ -79,7 +89,6 @@ void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& fla
 
 api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   const ListenAddress address = ParseListenAddress("--listen", flags.listen);
-  CheckAuth(flags, address);
   const bool digits = std::all_of(flags.account.begin(), flags.account.end(),
                                   [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || flags.account.size() != kAccountDigits) {
@@ -95,6 +104,11 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   api::ServerSettings settings;
   settings.scope.region = flags.region;
   settings.scope.account = flags.account;
+  settings.auth = flags.auth == "none" ? api::Auth::kNone : api::Auth::kSigV4;
+  settings.insecure_http = flags.insecure_http;
+  settings.data_dir = flags.data;
+  settings.audit_reads = flags.audit_reads;
+  settings.throttle = ParseThrottle("--throttle", flags.throttle);
   settings.listen_host = address.host;
   settings.listen_port = address.port;
   settings.public_endpoint = flags.public_endpoint;
@@ -106,6 +120,7 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   settings.retention.stopped_tasks =
       ParseDuration("--stopped-task-retention", flags.stopped_task_retention, kRetentionLeast);
   settings.retention.stopped_tasks_max = flags.stopped_tasks_max;
+  CheckReach(flags, address, settings);
   return settings;
 }
 

@@ -15,7 +15,10 @@ namespace berth::cli {
 struct ServerFlags {
   std::string listen = "127.0.0.1:8080";
   std::string data = "berth-data";
-  std::string auth = "none";
+  std::string auth = "sigv4";
+  bool insecure_http = false;
+  std::string throttle = {};  // empty: the defaults
+  bool audit_reads = false;
   TlsFlags tls = {};
   std::string region = "us-east-1";
   std::string account = "000000000000";

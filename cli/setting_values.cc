@@ -62,6 +62,7 @@ ListenAddress ParseListenAddress(const std::string& setting, const std::string& 
   if (!is_v4 && inet_pton(AF_INET6, address.host.c_str(), &v6) != 1) {
     throw wrong("names no numeric address of this machine");
   }
+  address.any = is_v4 ? v4.s_addr == INADDR_ANY : IN6_IS_ADDR_UNSPECIFIED(&v6);
   address.loopback = is_v4 ? (ntohl(v4.s_addr) >> 24) == 127 : IN6_IS_ADDR_LOOPBACK(&v6);
   return address;
 }
@@ -127,6 +128,41 @@ std::map<std::string, std::string> ParseNamedValues(const std::string& setting,
     values[member.name.GetString()] = member.value.GetString();
   }
   return values;
+}
+
+api::ThrottleLimits ParseThrottle(const std::string& setting, const std::string& text) {
+  constexpr std::string_view kOff = "off";
+  const UsageError wrong(fmt::format(
+      "{}: '{}' is neither off nor a list such as mutate=1000:2000,read=off, of calls per second "
+      "and at once for mutate, read and agent",
+      setting, text));
+  api::ThrottleLimits limits;
+  if (text.empty()) return limits;
+  if (text == kOff) {
+    limits.rates = {};
+    return limits;
+  }
+  for (const auto& [name, value] : ParseNamedValues(setting, text)) {
+    std::optional<size_t> index;
+    for (size_t i = 0; i < api::kCallClasses; ++i) {
+      if (name == api::ToString(static_cast<api::CallClass>(i))) index = i;
+    }
+    if (!index) throw wrong;
+    if (value == kOff) {
+      limits.rates[*index] = {};
+      continue;
+    }
+    const size_t colon = value.find(':');
+    const std::optional<int64_t> rate = ParseInteger(std::string_view(value).substr(0, colon));
+    if (!rate || *rate < 1) throw wrong;
+    const std::optional<int64_t> burst =
+        colon == std::string::npos ? 2 * *rate
+                                   : ParseInteger(std::string_view(value).substr(colon + 1));
+    if (!burst || *burst < 1) throw wrong;
+    limits.rates[*index] = {.per_second = static_cast<double>(*rate),
+                            .burst = static_cast<double>(*burst)};
+  }
+  return limits;
 }
 
 // DOCKER_HOST has a scheme; a path has none.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "api/access/throttle.h"
 #include "cli/setting_sources.h"
 
 namespace berth::cli {
@@ -16,6 +17,7 @@ struct ListenAddress {
   std::string host = {};  // a numeric address
   uint16_t port = 0;
   bool loopback = false;
+  bool any = false;  // 0.0.0.0 or ::, all addresses of the machine
 };
 
 // "127.0.0.1:8080", "[::1]:8080", "localhost:0"
@@ -33,6 +35,11 @@ std::vector<int64_t> ParsePorts(const std::string& setting, const std::string& t
 // "rack=a,tier=1".
 std::map<std::string, std::string> ParseNamedValues(const std::string& setting,
                                                     const std::string& text);
+
+// "mutate=100:200,read=off": calls per second and, after the colon, how many may come at once
+// (twice the rate when absent), for the classes mutate, read and agent; "off" for all. Classes that
+// are not named keep their defaults.
+api::ThrottleLimits ParseThrottle(const std::string& setting, const std::string& text);
 
 // A unix socket as a path, or as DOCKER_HOST gives it ("unix:///var/run/docker.sock").
 std::string ParseSocketPath(const std::string& text);

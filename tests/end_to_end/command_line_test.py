@@ -21,7 +21,9 @@ def berth(*arguments, environment=None, cwd=None):
     )
 
 
-@pytest.mark.parametrize("command", ["dev", "server", "agent", "doctor", "completion", "api-reference"])
+@pytest.mark.parametrize(
+    "command", ["dev", "server", "agent", "key", "doctor", "completion", "api-reference"]
+)
 def test_every_command_has_help_with_an_example(command):
     done = berth(command, "--help")
 
@@ -41,7 +43,19 @@ def test_version_is_printed():
         ("an unknown flag", ["server", "--lisen", "x"], "--lisen"),
         ("no port", ["server", "--listen", "127.0.0.1"], "127.0.0.1"),
         ("no auth on an outside address", ["server", "--listen", "0.0.0.0:0"], "loopback"),
-        ("sigv4, which is not built", ["server", "--auth", "sigv4"], "sigv4 is not built yet"),
+        (
+            "signatures in the clear on an outside address",
+            ["server", "--auth", "sigv4", "--listen", "192.0.2.1:0"],
+            "--insecure-http",
+        ),
+        (
+            "every address, which agents cannot be told",
+            ["server", "--auth", "sigv4", "--insecure-http", "--listen", "0.0.0.0:0"],
+            "--public-endpoint",
+        ),
+        ("a throttle of no number", ["server", "--throttle", "mutate=many"], "--throttle"),
+        ("a key command of no kind", ["key", "delete"], "subcommand"),
+        ("a key without a role", ["key", "create"], "--role"),
         ("an account of 3 digits", ["server", "--account", "123"], "12 digits"),
         ("no time for stopped tasks", ["server", "--stopped-task-retention", "0s"], "--stopped-task-retention"),
         ("no room for stopped tasks", ["server", "--stopped-tasks-max", "0"], "--stopped-tasks-max"),
@@ -204,3 +218,5 @@ def test_bash_completes_commands_and_flags():
     assert complete("berth", "se") == ["server"]
     assert "--emulate-agents" in complete("berth", "server", "--e")
     assert complete("berth", "completion", "") == ["bash"]
+    assert complete("berth", "key", "rev") == ["revoke"]
+    assert complete("berth", "key", "create", "--pol") == ["--policy"]

@@ -58,7 +58,7 @@ export async function startBerth({ serverFlags = [], agentFlags = undefined } = 
   const log = openSync(join(folder, "berth.log"), "a");
   const server = spawn(
     berth,
-    ["server", "--listen", "127.0.0.1:0", "--data", join(folder, "data"), ...serverFlags],
+    ["server", "--listen", "127.0.0.1:0", "--data", join(folder, "data"), "--auth", "none", ...serverFlags],
     { stdio: ["ignore", "pipe", log] },
   );
   const endpoint = (await firstLine(server, /ready on (http:\S+)\n/))[1];
