@@ -1,5 +1,7 @@
 // `berth key`: access keys of a running server, made, listed and revoked over its HTTP endpoints.
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -104,7 +106,8 @@ rapidjson::Document CallServer(const Settings& settings, const std::string& meth
   }
   agent::HttpClient client(*std::move(address), std::move(tls));
   auto future = net::co_spawn(io, client.Exchange(std::move(request), {}), net::use_future);
-  io.run();
+  // Not to the end of all work: the client keeps its connection for another exchange.
+  while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) io.run_one();
   absl::StatusOr<agent::HttpResponse> response = future.get();
   if (!response.ok()) throw std::runtime_error(std::string(response.status().message()));
 
