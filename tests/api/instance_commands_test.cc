@@ -269,9 +269,11 @@ TEST_CASE("an agent's key may not act for another agent's instance", "[api]") {
   Machines api;
   api.caller = {.access_key = "KEY-A", .role = model::KeyRole::kAgent};
   const std::string mine = api.Register();
+  api.caller = {.access_key = "KEY-O", .role = model::KeyRole::kOperator};
   const std::string task = At(
       api.Get("StartTask", R"({"taskDefinition":"web","containerInstances":[")" + mine + R"("]})"),
       "/tasks/0/taskArn");
+  api.caller = {.access_key = "KEY-B", .role = model::KeyRole::kAgent};
   const std::string drain = R"({"status":"DRAINING","containerInstances":[")" + mine + R"("]})";
   const std::string out = R"({"force":true,"containerInstance":")" + mine + R"("})";
   const std::string again = Machine("[]", R"(,"containerInstanceArn":")" + mine + R"(")");
@@ -286,7 +288,6 @@ TEST_CASE("an agent's key may not act for another agent's instance", "[api]") {
       {"DeregisterContainerInstance", out},
   };
 
-  api.caller.access_key = "KEY-B";
   for (const auto& [action, body] : calls) {
     CHECK_THAT(api.Refusal(action, body), Catch::StartsWith("AccessDeniedException: "));
   }
