@@ -1,6 +1,7 @@
 #include "placement/assign.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace berth::placement {
@@ -56,6 +57,19 @@ Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_ran
       break;
   }
   return placement;
+}
+
+const Device* ChooseSharedGpu(const GpuDemand& demand, const Instance& instance) {
+  const auto rank = [](const Device& device) {
+    return std::tuple(device.IsIdle(), device.remaining_memory_mib(), device.rank);
+  };
+  const Device* best = nullptr;
+  for (const Device& device : instance.devices) {
+    if (!device.registered || device.remaining_memory_mib() < demand.memory_mib) continue;
+    if (FreeMpsClients(instance, device) < demand.containers) continue;
+    if (best == nullptr || rank(device) < rank(*best)) best = &device;
+  }
+  return best;
 }
 
 }  // namespace berth::placement

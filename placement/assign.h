@@ -13,4 +13,8 @@ namespace berth::placement {
 // Requires: the demand fits the instance, and the device.
 Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_rank);
 
+// The device that a demand that shares gets of the instance: one that is shared already before an
+// IDLE one, then the tightest fit, then the lowest id. Null: none has room.
+const Device* ChooseSharedGpu(const GpuDemand& demand, const Instance& instance);
+
 }  // namespace berth::placement

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "placement/explanation.h"
+#include "placement/query.h"
 
 namespace berth::placement {
 namespace {
@@ -103,6 +104,12 @@ std::string MpsClientsDetail(const Shortfall& shortfall, const std::string& wher
       shortfall.gpu.value, where, shortfall.total - shortfall.had, shortfall.total);
 }
 
+std::string DistinctInstanceDetail(const Explanation& why, const Shortfall& shortfall,
+                                   const std::string& where) {
+  return absl::StrFormat("needs an instance without a task of group %s; instance %s has %s",
+                         why.group, where, Count(shortfall.had, "task") + " of it");
+}
+
 std::string Sentence(const Explanation& why, const TurnedAway& entry) {
   const Shortfall& shortfall = entry.shortfall;
   const std::string& where = entry.instance.value;
@@ -128,6 +135,11 @@ std::string Sentence(const Explanation& why, const TurnedAway& entry) {
       return GpuMemoryDetail(why, shortfall);
     case Dimension::kMpsClients:
       return MpsClientsDetail(shortfall, where);
+    case Dimension::kDistinctInstance:
+      return DistinctInstanceDetail(why, shortfall, where);
+    case Dimension::kMemberOf:
+      return absl::StrFormat("needs an instance for which '%s' holds; for instance %s it does not",
+                             shortfall.query->text(), where);
   }
   return "";
 }
@@ -137,6 +149,8 @@ bool NeverForAnotherReason(const Shortfall& shortfall) {
   switch (shortfall.dimension) {
     case Dimension::kLaunchType:
     case Dimension::kAttribute:
+    case Dimension::kDistinctInstance:
+    case Dimension::kMemberOf:
       return false;
     case Dimension::kAgent:
     case Dimension::kCpu:

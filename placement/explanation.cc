@@ -10,7 +10,7 @@
 namespace berth::placement {
 namespace {
 
-constexpr int kDimensions = static_cast<int>(Dimension::kMpsClients) + 1;
+constexpr int kDimensions = static_cast<int>(Dimension::kMemberOf) + 1;
 
 void NoteSizes(const Instance& instance, Explanation& explanation) {
   explanation.most_gpus = std::max(explanation.most_gpus, RegisteredGpus(instance));
@@ -61,18 +61,30 @@ std::string_view EcsReason(Dimension dimension) {
     case Dimension::kGpuMemory:
     case Dimension::kMpsClients:
       return "RESOURCE:GPU";
+    case Dimension::kDistinctInstance:
+      return "DistinctInstance placement constraint unsatisfied.";
+    case Dimension::kMemberOf:
+      return "MemberOf placement constraint unsatisfied.";
   }
   return "RESOURCE";
 }
 
 Explanation Explain(const Demand& demand, const Inventory& inventory) {
-  Explanation explanation{.demand = demand, .instances = inventory.size()};
+  return Explain(demand, inventory, Rules{}, "");
+}
+
+Explanation Explain(const Demand& demand, const Inventory& inventory, const Rules& rules,
+                    const std::string& group) {
+  Explanation explanation{.demand = demand, .group = group, .instances = inventory.size()};
+  const TaskGroups& groups = inventory.impl().groups;
+  const int32_t group_number = groups.NumberOf(group);
   std::array<int64_t, kDimensions> counts = {};
   int64_t never = 0;
   for (const auto& instance : inventory.impl().instances) {
     if (instance == nullptr) continue;
     NoteSizes(*instance, explanation);
     std::optional<Shortfall> shortfall = FindShortfall(demand, *instance);
+    if (!shortfall) shortfall = FindUnsatisfied(rules, group_number, *instance, groups);
     if (!shortfall) continue;
     ++counts[static_cast<int>(shortfall->dimension)];
     if (shortfall->never) ++never;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "model/task_definition.h"
 #include "placement/demand.h"
 #include "placement/inventory.h"
+#include "placement/rules.h"
 
 namespace berth::placement {
 
@@ -28,22 +30,25 @@ enum class Dimension {
   kGpuCount,   // dedicated: idle whole GPUs
   kGpuMemory,  // shared: memory on one GPU
   kMpsClients,
+  kDistinctInstance,
+  kMemberOf,
 };
 
 // ECS's failure reason: AGENT, ATTRIBUTE, RESOURCE:CPU, RESOURCE:MEMORY, RESOURCE:PORTS,
-// RESOURCE:GPU.
+// RESOURCE:GPU, or that a placement constraint is unsatisfied.
 std::string_view EcsReason(Dimension dimension);
 
 struct Shortfall {
   Dimension dimension = Dimension::kAgent;
-  int64_t asked = 0;                                 // units of the dimension; the port for kPorts
-  int64_t had = 0;                                   // free now
-  int64_t total = 0;                                 // free when no task is there
-  std::string attribute = {};                        // kAttribute: the one that is missing
+  int64_t asked = 0;           // units of the dimension; the port for kPorts
+  int64_t had = 0;             // free now; kDistinctInstance: tasks of the group there
+  int64_t total = 0;           // free when no task is there
+  std::string attribute = {};  // kAttribute: the one that is missing
   model::Protocol protocol = model::Protocol::kTcp;  // kPorts
   // kMpsClients: the device with room for the memory. kAttribute: the device without a memory
   // figure, where that is why the instance does not offer sharing.
   model::GpuId gpu = {};
+  std::shared_ptr<const Query> query = {};  // kMemberOf: the one that does not match
   bool never = false;  // the instance could not hold the demand even when empty
 };
 
@@ -54,6 +59,7 @@ struct TurnedAway {
 
 struct Explanation {
   Demand demand = {};  // what was asked
+  std::string group = {};
   int64_t instances = 0;
   struct Count {
     Dimension dimension = Dimension::kAgent;
@@ -80,5 +86,8 @@ struct Explanation {
 inline constexpr int64_t kTurnedAwayMax = 100;
 
 Explanation Explain(const Demand& demand, const Inventory& inventory);
+// `group`: the task's.
+Explanation Explain(const Demand& demand, const Inventory& inventory, const Rules& rules,
+                    const std::string& group);
 
 }  // namespace berth::placement

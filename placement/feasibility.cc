@@ -4,6 +4,7 @@
 #include <string>
 
 #include "placement/capability_class.h"
+#include "placement/instance_query.h"
 
 namespace berth::placement {
 namespace {
@@ -100,16 +101,7 @@ Shortfall AttributeShortfall(const std::string& missing, const Instance& instanc
   return shortfall;
 }
 
-std::optional<Shortfall> FindFirst(const Demand& demand, const Instance& instance) {
-  if (!ServesLaunchType(instance.is_external, demand.launch_type)) {
-    return Shortfall{.dimension = Dimension::kLaunchType, .asked = 1};
-  }
-  if (!instance.eligible) {
-    return Shortfall{.dimension = Dimension::kAgent, .asked = 1, .total = 1};
-  }
-  if (const std::string* missing = FindMissingAttribute(demand, instance)) {
-    return AttributeShortfall(*missing, instance);
-  }
+std::optional<Shortfall> FindRoomShortfall(const Demand& demand, const Instance& instance) {
   if (demand.cpu_units > instance.remaining_cpu_units()) {
     return Shortfall{.dimension = Dimension::kCpu,
                      .asked = demand.cpu_units,
@@ -124,6 +116,19 @@ std::optional<Shortfall> FindFirst(const Demand& demand, const Instance& instanc
   }
   if (const auto ports = FindPortShortfall(demand, instance)) return ports;
   return FindGpuShortfall(demand, instance);
+}
+
+std::optional<Shortfall> FindFirst(const Demand& demand, const Instance& instance) {
+  if (!ServesLaunchType(instance.is_external, demand.launch_type)) {
+    return Shortfall{.dimension = Dimension::kLaunchType, .asked = 1};
+  }
+  if (!instance.eligible) {
+    return Shortfall{.dimension = Dimension::kAgent, .asked = 1, .total = 1};
+  }
+  if (const std::string* missing = FindMissingAttribute(demand, instance)) {
+    return AttributeShortfall(*missing, instance);
+  }
+  return FindRoomShortfall(demand, instance);
 }
 
 bool CouldHoldGpus(const GpuDemand& gpu, const Instance& instance) {
@@ -165,6 +170,23 @@ std::optional<Shortfall> FindShortfall(const Demand& demand, const Instance& ins
   std::optional<Shortfall> shortfall = FindFirst(demand, instance);
   if (shortfall) shortfall->never = !CouldHold(demand, instance);
   return shortfall;
+}
+
+std::optional<Shortfall> FindUnsatisfied(const Rules& rules, int32_t group,
+                                         const Instance& instance, const TaskGroups& groups) {
+  if (rules.distinct_instance) {
+    const int64_t tasks = TasksOf(group, instance.groups);
+    if (tasks > 0) return Shortfall{.dimension = Dimension::kDistinctInstance, .had = tasks};
+  }
+  for (const std::shared_ptr<const Query>& query : rules.member_of) {
+    if (Matches(instance, *query, groups)) continue;
+    return Shortfall{.dimension = Dimension::kMemberOf, .query = query};
+  }
+  return std::nullopt;
+}
+
+bool HasRoom(const Demand& demand, const Instance& instance) {
+  return !FindRoomShortfall(demand, instance);
 }
 
 bool ArePortsFree(const Demand& demand, const Instance& instance) {

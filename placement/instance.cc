@@ -55,6 +55,16 @@ std::vector<std::string> OfferedAttributes(const model::ContainerInstance& recor
   return names;
 }
 
+std::vector<model::Attribute> ValuedAttributes(const model::ContainerInstance& record) {
+  std::vector<model::Attribute> valued;
+  for (const model::Attribute& attribute : record.attributes) {
+    if (attribute.value && !attribute.value->empty()) valued.push_back(attribute);
+  }
+  std::stable_sort(valued.begin(), valued.end(),
+                   [](const auto& a, const auto& b) { return a.name < b.name; });
+  return valued;
+}
+
 // Lowest id first, so that ties between devices go by a small integer.
 void RankDevices(std::vector<Device>& devices) {
   std::vector<Device*> by_id;
@@ -162,6 +172,18 @@ bool HasAttribute(const Instance& instance, std::string_view name) {
                             std::less<>());
 }
 
+std::optional<std::string_view> AttributeValue(const Instance& instance, std::string_view name) {
+  const auto found =
+      std::lower_bound(instance.valued_attributes.begin(), instance.valued_attributes.end(), name,
+                       [](const model::Attribute& attribute, std::string_view other) {
+                         return attribute.name < other;
+                       });
+  if (found != instance.valued_attributes.end() && found->name == name) return *found->value;
+  const bool is_kept_back = name == model::kGpuSharingCapability && instance.registers_gpu_sharing;
+  if (is_kept_back || HasAttribute(instance, name)) return "";
+  return std::nullopt;
+}
+
 bool IsPortInUse(const Instance& instance, model::Protocol protocol, int64_t port) {
   if (protocol == model::Protocol::kTcp) {
     return Contains(instance.host_tcp_ports, port) || Contains(instance.task_tcp_ports, port);
@@ -193,6 +215,10 @@ void Register(Instance& instance, const model::ContainerInstance& record) {
   instance.attributes = OfferedAttributes(record, instance.offers_gpu_sharing);
   instance.is_external = HasAttribute(instance, model::kExternalCapability);
   instance.devices = MergeDevices(resources.gpus, std::move(instance.devices));
+  instance.valued_attributes = ValuedAttributes(record);
+  instance.agent_version = record.version_info.agent_version;
+  instance.ec2_instance_id = record.ec2_instance_id;
+  instance.registered_at = record.registered_at;
   instance.shrunk = HoldsMoreThanItHas(instance);
 }
 

@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "model/container_instance.h"
 #include "model/gpu.h"
 #include "model/ids.h"
 #include "model/task_definition.h"
 #include "placement/fit_index.h"
 #include "placement/inventory.h"
+#include "placement/task_groups.h"
 
 namespace berth::placement {
 
@@ -74,8 +77,16 @@ struct Instance {
   // Names, sorted. Without the sharing capability when it is registered but not offered.
   std::vector<std::string> attributes = {};
   std::vector<Device> devices = {};  // in registered order, then those that are gone
+  // What queries ask for. Of the attributes only those with a value, sorted by name: most are
+  // capabilities, which have none.
+  std::vector<model::Attribute> valued_attributes = {};
+  std::string agent_version = {};
+  std::string ec2_instance_id = {};
+  absl::Time registered_at = absl::InfinitePast();
 
   bool eligible = false;
+  bool connected = false;
+  int64_t running_tasks = 0;
 
   // Held by tasks.
   int64_t reservations = 0;
@@ -83,6 +94,7 @@ struct Instance {
   int64_t reserved_memory_mib = 0;
   std::vector<int64_t> task_tcp_ports = {};
   std::vector<int64_t> task_udp_ports = {};
+  GroupCounts groups = {};  // upkept by Inventory
   // It registered, or was restored, with less than its tasks hold. Until they end this excuses what
   // would otherwise be over-committed.
   bool shrunk = false;
@@ -104,6 +116,9 @@ int64_t RegisteredGpus(const Instance& instance);
 int64_t IdleGpus(const Instance& instance);
 int64_t FreeMpsClients(const Instance& instance, const Device& device);
 bool HasAttribute(const Instance& instance, std::string_view name);
+// As clients see it, so with the sharing capability also where it is not offered. A name without a
+// value has the empty one; nothing when it is not there.
+std::optional<std::string_view> AttributeValue(const Instance& instance, std::string_view name);
 bool IsPortInUse(const Instance& instance, model::Protocol protocol, int64_t port);
 const Device* FindDevice(const Instance& instance, const model::GpuId& id);
 Device* FindDevice(Instance& instance, const model::GpuId& id);

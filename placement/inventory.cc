@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "placement/instance_query.h"
 #include "placement/inventory_impl.h"
 
 namespace berth::placement {
@@ -145,6 +146,14 @@ void Inventory::SetEligible(const model::InstanceId& id, bool eligible) {
   impl_->Reindex(instance);
 }
 
+void Inventory::SetConnected(const model::InstanceId& id, bool connected) {
+  impl_->At(id).connected = connected;
+}
+
+void Inventory::SetRunningTasks(const model::InstanceId& id, int64_t running_tasks) {
+  impl_->At(id).running_tasks = running_tasks;
+}
+
 void Inventory::Remove(const model::InstanceId& id) {
   Instance& instance = impl_->At(id);
   BERTH_CHECK(instance.reservations == 0);
@@ -162,6 +171,7 @@ void Inventory::Reserve(const model::InstanceId& id, const Reservation& reservat
   BERTH_CHECK(IsFree(instance, reservation));
   const std::vector<HostPort> ports = TaskPorts(instance, reservation);
   Hold(instance, reservation);
+  impl_->groups.Enter(reservation.group, instance.groups);
   if (!ports.empty()) impl_->UsePorts(instance, ports);
   impl_->Reindex(instance);
 }
@@ -171,6 +181,7 @@ bool Inventory::Restore(const model::InstanceId& id, const Reservation& reservat
   if (!IsConsistent(instance, reservation)) return false;
   const std::vector<HostPort> ports = TaskPorts(instance, reservation);
   placement::Restore(instance, reservation);
+  impl_->groups.Enter(reservation.group, instance.groups);
   if (!ports.empty()) impl_->UsePorts(instance, ports);
   impl_->Reindex(instance);
   return true;
@@ -179,6 +190,7 @@ bool Inventory::Restore(const model::InstanceId& id, const Reservation& reservat
 void Inventory::Release(const model::InstanceId& id, const Reservation& reservation) {
   Instance& instance = impl_->At(id);
   LetGo(instance, reservation);
+  impl_->groups.Leave(reservation.group, instance.groups);
   const std::vector<HostPort> ports = TaskPorts(instance, reservation);
   if (!ports.empty()) impl_->LeavePorts(instance, ports);
   impl_->Reindex(instance);
@@ -190,6 +202,22 @@ InstanceState Inventory::Find(const model::InstanceId& id) const {
   const Instance* instance = std::as_const(*impl_).Find(id);
   BERTH_CHECK(instance != nullptr);
   return StateOf(*instance);
+}
+
+InstanceFacts Inventory::Facts(const model::InstanceId& id) const {
+  const Instance* instance = std::as_const(*impl_).Find(id);
+  BERTH_CHECK(instance != nullptr);
+  InstanceFacts facts{.connected = instance->connected, .running_tasks = instance->running_tasks};
+  for (const GroupCount& count : instance->groups) {
+    facts.tasks_by_group[impl_->groups.NameOf(count.group)] = count.tasks;
+  }
+  return facts;
+}
+
+bool Inventory::Matches(const model::InstanceId& id, const Query& query) const {
+  const Instance* instance = std::as_const(*impl_).Find(id);
+  BERTH_CHECK(instance != nullptr);
+  return placement::Matches(*instance, query, impl_->groups);
 }
 
 int64_t Inventory::size() const { return static_cast<int64_t>(impl_->slots_by_id.size()); }

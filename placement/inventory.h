@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct Reservation {
   std::vector<model::GpuId> gpus = {};           // one when shared
   int64_t gpu_memory_mib = 0;                    // kNvidiaMps: on gpus[0]
   int64_t gpu_containers = 0;                    // kNvidiaMps
+  std::string group = {};                        // the task's
 };
 
 // A device as it stands: DescribeContainerInstances' gpuDevices.
@@ -49,6 +51,17 @@ struct InstanceState {
   std::vector<GpuState> gpus = {};  // in registered order
 };
 
+// What queries and rules know of an instance beyond its record and what is left of it.
+struct InstanceFacts {
+  bool connected = false;
+  int64_t running_tasks = 0;
+  std::map<std::string, int64_t> tasks_by_group = {};  // those that hold reservations
+
+  bool operator==(const InstanceFacts&) const = default;
+};
+
+class Query;  // query.h
+
 class Inventory {
  public:
   Inventory();
@@ -62,6 +75,9 @@ class Inventory {
   void Put(const model::ContainerInstance& instance);
   // Whether it may take tasks: ACTIVE, connected and healthy. A new instance may not.
   void SetEligible(const model::InstanceId& id, bool eligible);
+  // For queries alone: whether its agent is connected, and how many of its tasks are RUNNING.
+  void SetConnected(const model::InstanceId& id, bool connected);
+  void SetRunningTasks(const model::InstanceId& id, int64_t running_tasks);
   // Requires: no reservation is left on it.
   void Remove(const model::InstanceId& id);
 
@@ -75,7 +91,10 @@ class Inventory {
   void Release(const model::InstanceId& id, const Reservation& reservation);
 
   bool Contains(const model::InstanceId& id) const;
-  InstanceState Find(const model::InstanceId& id) const;  // Requires: Contains(id)
+  // All of these require: Contains(id)
+  InstanceState Find(const model::InstanceId& id) const;
+  InstanceFacts Facts(const model::InstanceId& id) const;
+  bool Matches(const model::InstanceId& id, const Query& query) const;
   int64_t size() const;
 
   // Every broken invariant in words; for tests and the simulation. O(everything).

@@ -22,6 +22,7 @@ struct Inventory::Impl {
   absl::flat_hash_map<model::InstanceId, int32_t> slots_by_id = {};
   CapabilityClasses classes = {};
   BusyPorts busy_ports = {};
+  TaskGroups groups = {};
   std::vector<IndexPosition> next_positions = {};  // room to work in, kept for its memory
 
   Instance& Add(const model::InstanceId& id);

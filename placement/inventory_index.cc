@@ -128,6 +128,7 @@ std::vector<std::string> Inventory::FindViolations() const {
   // The entries there should be in each class's indexes, against those that are.
   std::map<const CapabilityClass*, std::array<int64_t, kIndexKinds>> expected;
   std::vector<IndexPosition> positions;
+  std::map<int32_t, int64_t> tasks_by_group;
   for (const auto& instance : impl_->instances) {
     if (instance == nullptr) continue;
     append(placement::FindViolations(*instance));
@@ -146,8 +147,26 @@ std::vector<std::string> Inventory::FindViolations() const {
     uint64_t busy_ports = 0;
     for (const HostPort& port : PortsInUse(*instance)) busy_ports |= impl_->busy_ports.BitOf(port);
     in_step = in_step && busy_ports == instance->busy_ports;
+    int64_t tasks = 0;
+    for (const GroupCount& count : instance->groups) {
+      tasks += count.tasks;
+      tasks_by_group[count.group] += count.tasks;
+    }
+    if (tasks != instance->reservations) {
+      violations.push_back("instance " + instance->id.value +
+                           " has tasks of no group, or too many");
+    }
     if (!in_step) {
       violations.push_back("instance " + instance->id.value + " is not where the indexes have it");
+    }
+  }
+  if (static_cast<int64_t>(tasks_by_group.size()) != impl_->groups.size()) {
+    violations.push_back("a group has a number and no task");
+  }
+  for (const auto& [group, tasks] : tasks_by_group) {
+    if (tasks != impl_->groups.TasksOf(group)) {
+      violations.push_back("group " + impl_->groups.NameOf(group) +
+                           " counts other tasks than it has");
     }
   }
   for (const auto& [key, capability_class] : impl_->classes.all()) {

@@ -1,12 +1,13 @@
 #include "placement/place.h"
 
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "placement/assign.h"
 #include "placement/capability_class.h"
 #include "placement/feasibility.h"
 #include "placement/inventory_impl.h"
+#include "placement/place_by_rules.h"
+#include "placement/required_capabilities.h"
 
 namespace berth::placement {
 namespace {
@@ -31,32 +32,6 @@ Preference PreferenceOf(const Demand& demand) {
       return {{IndexKind::kMemoryWithoutGpus, IndexKind::kMemoryWithGpus}, demand.memory_mib};
   }
   return {};
-}
-
-// What a class must have, as numbers. Attributes that are not capabilities differ from instance to
-// instance and are left to the candidates.
-struct RequiredCapabilities {
-  CapabilityNumbers numbers = {};
-  bool some_missing = false;  // no class has it, so nothing fits
-  bool others = false;        // the candidates have to be asked
-};
-
-RequiredCapabilities RequiredOf(const Demand& demand, const CapabilityClasses& classes) {
-  RequiredCapabilities required;
-  const auto require = [&](const std::string& capability) {
-    const int32_t number = classes.NumberOf(capability);
-    required.some_missing |= number < 0;
-    required.numbers.push_back(number);
-  };
-  for (const std::string& name : demand.required_attributes) {
-    if (IsCapability(name)) {
-      require(name);
-    } else {
-      required.others = true;
-    }
-  }
-  if (demand.gpu.kind == Kind::kShared) require(GpuSharingCapability());
-  return required;
 }
 
 uint64_t BusyBits(const Demand& demand, const BusyPorts& busy_ports) {
@@ -110,6 +85,15 @@ std::optional<Placement> Place(const Demand& demand, const Inventory& inventory)
     return Assign(demand, *impl.instances[best->key.slot], best->key.gpu);
   }
   return std::nullopt;
+}
+
+std::optional<Placement> Place(const Demand& demand, const Inventory& inventory, const Rules& rules,
+                               const TaskToPlace& task) {
+  std::optional<Placement> placement = rules.empty()
+                                           ? Place(demand, inventory)
+                                           : PlaceByRules(demand, inventory.impl(), rules, task);
+  if (placement) placement->reservation.group = task.group;
+  return placement;
 }
 
 }  // namespace berth::placement

@@ -28,6 +28,7 @@ struct Machine {
   int64_t memory_mib = 256 * 1024;
   std::vector<model::Gpu> gpus = {};
   std::vector<std::string> attributes = {model::kGpuSharingCapability};
+  std::map<std::string, std::string> values = {};  // attributes with a value
   std::vector<int64_t> reserved_tcp_ports = {};
   std::vector<int64_t> reserved_udp_ports = {};
   int64_t mps_clients_max = 48;
@@ -45,6 +46,9 @@ inline model::ContainerInstance Record(const Machine& machine) {
   std::vector<std::string> names = machine.attributes;
   std::sort(names.begin(), names.end());
   for (std::string& name : names) record.attributes.push_back({.name = std::move(name)});
+  for (const auto& [name, value] : machine.values) {
+    record.attributes.push_back({.name = name, .value = value});
+  }
   return record;
 }
 

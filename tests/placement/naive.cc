@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "model/rng.h"
+
 namespace berth::placement::naive {
 namespace {
 
@@ -230,6 +232,92 @@ std::optional<Placement> Place(const Demand& demand, const Cluster& cluster) {
   return std::min_element(options.begin(), options.end(),
                           [](const Option& a, const Option& b) { return a.rank < b.rank; })
       ->placement;
+}
+
+int64_t CountTasks(const Instance& instance, const std::string& group) {
+  int64_t count = 0;
+  for (const auto& [number, task] : instance.tasks) count += task.group == group ? 1 : 0;
+  return count;
+}
+
+std::optional<std::string> AttributeValue(const Instance& instance, const std::string& name) {
+  for (const model::Attribute& attribute : instance.record.attributes) {
+    if (attribute.name == name) return attribute.value.value_or("");
+  }
+  return std::nullopt;
+}
+
+std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& instance,
+                                       const Rules& rules, const std::string& group) {
+  if (const auto shortfall = FindShortfall(demand, instance)) return shortfall;
+  if (rules.distinct_instance && CountTasks(instance, group) > 0) {
+    return Dimension::kDistinctInstance;
+  }
+  for (const auto& holds : rules.member_of) {
+    if (!holds(instance)) return Dimension::kMemberOf;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// The lower, the better.
+int64_t ScoreOf(const Strategy& strategy, const Option& option, const Demand& demand,
+                const Cluster& cluster, const std::string& group) {
+  const Instance& instance = cluster.at(option.placement.instance);
+  switch (strategy.field) {
+    case Strategy::Field::kInstanceId:
+      return CountTasks(instance, group);
+    case Strategy::Field::kAttribute: {
+      int64_t count = 0;
+      for (const auto& [id, other] : cluster) {
+        if (AttributeValue(other, strategy.attribute) ==
+            AttributeValue(instance, strategy.attribute)) {
+          count += CountTasks(other, group);
+        }
+      }
+      return count;
+    }
+    case Strategy::Field::kCpu:
+      return StateOf(instance).remaining_cpu_units;
+    case Strategy::Field::kMemory:
+      return StateOf(instance).remaining_memory_mib;
+    case Strategy::Field::kGpuMemory:
+      // What remains on the GPU, or how many GPUs are idle.
+      return demand.gpu.kind == Kind::kNone ? 0 : std::get<1>(option.rank);
+    case Strategy::Field::kNone:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Placement> Place(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                               const TaskToPlace& task) {
+  const auto by_rank = [](const Option& a, const Option& b) { return a.rank < b.rank; };
+  std::vector<Option> options;  // one for each instance, by id
+  for (const auto& [id, instance] : cluster) {
+    if (FindShortfall(demand, instance, rules, task.group)) continue;
+    std::vector<Option> of_instance;
+    AddOptions(demand, instance, of_instance);
+    options.push_back(*std::min_element(of_instance.begin(), of_instance.end(), by_rank));
+  }
+  if (options.empty()) return std::nullopt;
+  for (const Strategy& strategy : rules.strategies) {
+    if (strategy.kind == Strategy::Kind::kRandom) {
+      options = {options[model::Rng(task.seed).Below(options.size())]};
+      continue;
+    }
+    std::map<int64_t, std::vector<Option>> by_score;
+    for (const Option& option : options) {
+      by_score[ScoreOf(strategy, option, demand, cluster, task.group)].push_back(option);
+    }
+    options = by_score.begin()->second;
+  }
+  Placement best = std::min_element(options.begin(), options.end(), by_rank)->placement;
+  best.reservation.group = task.group;
+  return best;
 }
 
 std::vector<std::string> FindOverCommitments(const Instance& instance) {

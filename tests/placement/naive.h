@@ -3,6 +3,7 @@
 // the best. It shares no code with the engine; the two must always agree.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@ struct Instance {
   model::ContainerInstance record = {};
   bool eligible = false;
   std::map<int64_t, Reservation> tasks = {};  // by task number
+  int64_t running_tasks = 0;                  // as the engine was told
 };
 
 using Cluster = std::map<model::InstanceId, Instance>;
@@ -30,6 +32,22 @@ InstanceState StateOf(const Instance& instance);
 std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& instance);
 
 std::optional<Placement> Place(const Demand& demand, const Cluster& cluster);
+
+// The same rules as the engine's, with each query as a function of this file's instances.
+struct Rules {
+  std::vector<std::function<bool(const Instance&)>> member_of = {};
+  bool distinct_instance = false;
+  std::vector<Strategy> strategies = {};
+};
+
+int64_t CountTasks(const Instance& instance, const std::string& group);
+std::optional<std::string> AttributeValue(const Instance& instance, const std::string& name);
+
+// As above, then the constraints.
+std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& instance,
+                                       const Rules& rules, const std::string& group);
+std::optional<Placement> Place(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                               const TaskToPlace& task);
 
 // Whatever is promised to more than one task, or beyond what there is; in words. Instances that
 // registered anew with less than they hold are for the caller to leave out.
