@@ -178,6 +178,7 @@ void ClusterState::Touch(InstanceEntry& entry, uint64_t change) {
 void ClusterState::UpdateEligibility(const InstanceEntry& entry) {
   const model::ContainerInstance& instance = *entry.record;
   if (instance.status == InstanceStatus::kInactive) return;
+  inventory_.SetConnected(instance.id, entry.connected);
   inventory_.SetEligible(instance.id,
                          entry.connected && instance.status == InstanceStatus::kActive);
 }
@@ -279,8 +280,11 @@ void ClusterState::Unindex(TaskEntry& entry) {
 
 void ClusterState::Count(const model::Task& task, int64_t n) {
   (task.launch_type == model::LaunchType::kExternal ? external_ : ec2_).Add(task.last_status, n);
-  if (InstanceEntry* instance = FindInstance(task.instance)) {
-    instance->counts.Add(task.last_status, n);
+  InstanceEntry* instance = FindInstance(task.instance);
+  if (instance == nullptr) return;
+  instance->counts.Add(task.last_status, n);
+  if (task.last_status == TaskStatus::kRunning) {
+    inventory_.SetRunningTasks(task.instance, instance->counts.running);
   }
 }
 

@@ -7,12 +7,26 @@
 
 #include "absl/strings/str_format.h"
 #include "model/check.h"
+#include "model/errors.h"
 
 namespace berth::scheduler {
 
 using model::DefinitionId;
 using model::DefinitionStatus;
 using Filter = ListTaskDefinitionFamilies::Filter;
+
+absl::StatusOr<MemberOf> CompileConstraints(const model::TaskSpec& spec) {
+  MemberOf member_of;
+  for (size_t i = 0; i < spec.placement_constraints.size(); ++i) {
+    auto query = placement::Query::Compile(spec.placement_constraints[i].expression);
+    if (!query.ok()) {
+      return model::InvalidParameter(absl::StrFormat("placementConstraints[%d].expression: %s", i,
+                                                     std::string(query.status().message())));
+    }
+    member_of.push_back(*std::move(query));
+  }
+  return member_of;
+}
 
 const DefinitionEntry* Definitions::Find(const DefinitionId& id) const {
   const auto found = entries_.find(id);
@@ -50,8 +64,9 @@ void Definitions::Add(DefinitionRecord record, uint64_t change) {
   const DefinitionId id = record->id;
   BERTH_CHECK(id.revision <= LastRevision(id.family));
   List(*record, 1);
-  BERTH_CHECK(
-      entries_.emplace(id, DefinitionEntry{.record = std::move(record), .change = change}).second);
+  DefinitionEntry entry{
+      .record = record, .member_of = CompileConstraints(*record->spec), .change = change};
+  BERTH_CHECK(entries_.emplace(id, std::move(entry)).second);
   newest_change_ = std::max(newest_change_, change);
 }
 

@@ -3,21 +3,31 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/ids.h"
 #include "model/task_definition.h"
 #include "model/task_status.h"
+#include "placement/query.h"
 #include "scheduler/commands.h"
 
 namespace berth::scheduler {
 
+using MemberOf = std::vector<std::shared_ptr<const placement::Query>>;
+
+// The memberOf constraints of a definition. The error is InvalidParameter and names the constraint.
+absl::StatusOr<MemberOf> CompileConstraints(const model::TaskSpec& spec);
+
 struct DefinitionEntry {
   DefinitionRecord record = {};
+  // An error where the definition was registered before expressions were read, and does not
+  // compile.
+  absl::StatusOr<MemberOf> member_of = MemberOf{};
   uint64_t change = 0;
   int64_t references = 0;  // remembered tasks that are runs of it
 };

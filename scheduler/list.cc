@@ -126,6 +126,10 @@ Outcome<ListContainerInstances::Reply> Decide(State& state, const ListContainerI
         if (command.status ? status != *command.status : status == InstanceStatus::kInactive) {
           return std::nullopt;
         }
+        if (command.filter != nullptr &&
+            !cluster->inventory().Matches(entry.first, *command.filter)) {
+          return std::nullopt;
+        }
         return entry.first;
       });
   return decision.Answer(std::move(reply));

@@ -1,5 +1,7 @@
 // RegisterTaskDefinition: every call makes a new revision, also when nothing differs from the last.
+// Constraints are compiled here, so that none is kept that could not be held to.
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "model/check.h"
@@ -13,6 +15,10 @@ Outcome<RegisterTaskDefinition::Reply> Decide(State& state, const RegisterTaskDe
                                               Context context) {
   Decision decision(state);
   BERTH_CHECK(command.spec != nullptr && command.document != nullptr);
+  if (const auto member_of = CompileConstraints(*command.spec); !member_of.ok()) {
+    return decision.Refuse<RegisterTaskDefinition::Reply>(
+        model::ClientError(std::string(member_of.status().message())));
+  }
   model::TaskDefinition definition{
       .id = {.family = command.family},
       .registered_at = context.now,

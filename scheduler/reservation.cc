@@ -59,7 +59,8 @@ Reservation ReservationOf(const model::Task& task) {
                           .tcp_ports = std::move(demand.tcp_ports),
                           .udp_ports = std::move(demand.udp_ports),
                           .gpu_use = UseFor(demand.gpu.kind),
-                          .gpus = GpusOf(task)};
+                          .gpus = GpusOf(task),
+                          .group = task.group};
   if (demand.gpu.kind == GpuDemand::Kind::kShared) {
     reservation.gpu_memory_mib = demand.gpu.memory_mib;
     reservation.gpu_containers = demand.gpu.containers;

@@ -5,6 +5,7 @@
 // repeat it when the answer is lost, and starting twice what was asked for once would be the worst
 // of faults.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,11 +56,22 @@ Outcome<RunTask::Reply> Repeat(Decision& decision, const ClusterState& cluster,
   return decision.Answer(std::move(reply));
 }
 
+// What `random` chooses by: one more draw from the ids, which are all the randomness there is.
+uint64_t SeedFor(const placement::Rules& rules, model::IdSource& ids) {
+  const bool needed = std::any_of(
+      rules.strategies.begin(), rules.strategies.end(),
+      [](const auto& strategy) { return strategy.kind == placement::Strategy::Kind::kRandom; });
+  if (!needed) return 0;
+  uint64_t seed = 14695981039346656037u;  // FNV-1a
+  for (const unsigned char c : ids.NewHex32()) seed = (seed ^ c) * 1099511628211u;
+  return seed;
+}
+
 // One entry per instance, its first shortfall, however many tasks found no place. Instances that
 // are not ACTIVE are no news to who asked.
 std::vector<PlacementFailure> Failures(const RunTaskPlan& plan) {
   const placement::Explanation explanation =
-      placement::Explain(plan.demand, plan.cluster->inventory());
+      placement::Explain(plan.demand, plan.cluster->inventory(), plan.rules, plan.group);
   std::vector<PlacementFailure> failures;
   for (const placement::TurnedAway& entry : explanation.turned_away) {
     const InstanceEntry* instance = plan.cluster->FindInstance(entry.instance);
@@ -103,7 +115,8 @@ Outcome<RunTask::Reply> Decide(State& state, const RunTask& command, Context con
   std::vector<model::TaskId> placed;
   for (int64_t n = 0; n < command.count; ++n) {
     const std::optional<placement::Placement> placement =
-        placement::Place(plan->demand, cluster.inventory());
+        placement::Place(plan->demand, cluster.inventory(), plan->rules,
+                         {.group = plan->group, .seed = SeedFor(plan->rules, context.ids)});
     if (!placement) {
       // What does not fit now does not fit for the rest of the call either.
       decision.Saw(cluster.newest_change());

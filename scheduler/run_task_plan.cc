@@ -138,6 +138,30 @@ absl::StatusOr<model::Tags> TagsFor(const RunTask& command,
   return tags;
 }
 
+// The definition's constraints, then the request's.
+absl::StatusOr<placement::Rules> RulesFor(const RunTask& command, const DefinitionEntry& entry) {
+  const model::DefinitionId& id = entry.record->id;
+  if (!entry.member_of.ok()) {
+    return InvalidParameter(absl::StrFormat("task definition %s:%d: %s", id.family, id.revision,
+                                            std::string(entry.member_of.status().message())));
+  }
+  placement::Rules rules = command.rules;
+  rules.member_of.insert(rules.member_of.begin(), entry.member_of->begin(), entry.member_of->end());
+  const size_t constraints = rules.member_of.size() + (rules.distinct_instance ? 1 : 0);
+  if (constraints > placement::kConstraintsMax) {
+    return InvalidParameter(absl::StrFormat(
+        "the task would have %d placement constraints, those of its task definition included; at "
+        "most %d are allowed",
+        constraints, placement::kConstraintsMax));
+  }
+  if (rules.strategies.size() > placement::kStrategiesMax) {
+    return InvalidParameter(
+        absl::StrFormat("placementStrategy has %d entries; at most %d are allowed",
+                        rules.strategies.size(), placement::kStrategiesMax));
+  }
+  return rules;
+}
+
 }  // namespace
 
 bool SupportsLaunchType(const RunTaskPlan& plan) {
@@ -179,13 +203,9 @@ absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& comma
   absl::StatusOr<model::Tags> tags = TagsFor(command, *plan.definition);
   if (!tags.ok()) return tags.status();
   plan.tags = *std::move(tags);
-  // Placing such a task anywhere would break what its definition promises.
-  if (!plan.spec->placement_constraints.empty()) {
-    return InvalidParameter(absl::StrFormat(
-        "task definition %s:%d has placementConstraints, which are not supported yet; register a "
-        "revision without them",
-        plan.definition->id.family, plan.definition->id.revision));
-  }
+  absl::StatusOr<placement::Rules> rules = RulesFor(command, *entry);
+  if (!rules.ok()) return rules.status();
+  plan.rules = *std::move(rules);
 
   plan.demand = placement::DemandOf(*plan.spec,
                                     command.overrides == nullptr

@@ -9,6 +9,7 @@
 #include "model/task_definition.h"
 #include "model/task_status.h"
 #include "placement/demand.h"
+#include "placement/rules.h"
 #include "scheduler/cluster_state.h"
 #include "scheduler/commands.h"
 #include "scheduler/decision.h"
@@ -23,6 +24,7 @@ struct RunTaskPlan {
   std::string group = {};
   model::Tags tags = {};
   placement::Demand demand = {};
+  placement::Rules rules = {};  // the definition's constraints and the request's
 };
 
 // In the order of ecs-api.md 7.1; the first violation is the error.

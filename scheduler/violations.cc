@@ -141,6 +141,11 @@ void CheckInstance(Violations& out, const InstanceEntry& entry,
              state.udp_ports_in_use == Union(use.udp_ports, instance.resources.reserved_udp_ports),
          "instance %s shows other ports in use than its host and tasks hold", id);
   CheckGpuStates(out, entry, use, state);
+  placement::InstanceFacts facts{.connected = entry.connected,
+                                 .running_tasks = entry.counts.running};
+  for (const TaskEntry* task : entry.live) ++facts.tasks_by_group[task->record->group];
+  Expect(out, inventory.Facts(instance.id) == facts,
+         "placement knows other facts of instance %s than there are", id);
 }
 
 // What the indexes and counters should be, from the records alone.

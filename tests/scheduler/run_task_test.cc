@@ -145,14 +145,17 @@ TEST_CASE("what RunTask refuses, it refuses by name and starts nothing") {
          Overriding(
              r, {.name = "c0", .resource_requirements = {Mps(100)}, .empty_but_for_name = false});
        }},
-      {"placementConstraints",
+      {"the task would have 11 placement constraints, those of its task definition included; at "
+       "most 10 are allowed",
        [] {
          model::TaskSpec spec = Spec();
-         spec.placement_constraints = {
-             {.type = "memberOf", .expression = "attribute:stack == blue"}};
+         spec.placement_constraints.assign(
+             10, {.type = "memberOf", .expression = "attribute:stack == blue"});
          return spec;
        }(),
-       [](RunTask&) {}},
+       [](RunTask& r) { r.rules.distinct_instance = true; }},
+      {"placementStrategy has 6 entries; at most 5 are allowed", Spec(),
+       [](RunTask& r) { r.rules.strategies.resize(6); }},
   }));
   INFO(c.text);
   World world;
