@@ -1,4 +1,6 @@
-// ListContainerInstances names the machines of a cluster, by ARN: all but INACTIVE ones.
+// ListContainerInstances names the machines of a cluster, by ARN: all but INACTIVE ones, of those
+// the ones of a status and those that the filter describes.
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -8,6 +10,7 @@
 #include "api/paging.h"
 #include "api/shape_checks.h"
 #include "model/errors.h"
+#include "placement/query.h"
 #include "scheduler/commands.h"
 
 namespace berth::api {
@@ -30,17 +33,21 @@ net::awaitable<Answer> ListContainerInstances(Call call) {
   if (!cluster.ok()) co_return cluster.status();
   const absl::StatusOr<Page> page = ParsePage("ListContainerInstances", call.body.root());
   if (!page.ok()) co_return page.status();
+  std::shared_ptr<const placement::Query> filter;
   if (!request.filter.empty()) {
-    co_return model::InvalidParameter(
-        "filter is not available in this version of Berth, which does not yet have the cluster "
-        "query language: leave it out");
+    auto query = placement::Query::Compile(request.filter);
+    if (!query.ok()) {
+      co_return model::InvalidParameter(
+          absl::StrFormat("filter: %s", std::string(query.status().message())));
+    }
+    filter = *std::move(query);
   }
   if (const auto unknown = FindUnknownWord(call.body.root())) {
     co_return model::InvalidParameter(*unknown);
   }
 
   scheduler::ListContainerInstances command{
-      .cluster = *cluster, .after = page->after, .limit = page->limit};
+      .cluster = *cluster, .filter = std::move(filter), .after = page->after, .limit = page->limit};
   std::optional<model::InstanceStatus> status;
   if (request.status) {
     status = model::ParseInstanceStatus(*request.status);

@@ -8,6 +8,7 @@
 #include "api/digest.h"
 #include "api/errors.h"
 #include "api/shapes/launch_request.h"
+#include "api/shapes/placement_rules.h"
 #include "scheduler/commands.h"
 
 namespace berth::api {
@@ -38,6 +39,12 @@ net::awaitable<Answer> RunTask(Call call) {
   command->fingerprint = Sha256Hex(ToCanonicalJson(body, {"clientToken"}));
   command->platform_version = request.platform_version;
   if (request.launch_type) command->launch_type = model::ParseLaunchType(*request.launch_type);
+  absl::StatusOr<placement::Rules> rules = DecodePlacementRules(body);
+  if (rules.ok()) {
+    command->rules = *std::move(rules);
+  } else if (command->later_refusal.ok()) {
+    command->later_refusal = rules.status();
+  }
 
   const model::ClusterName cluster = command->cluster;
   auto reply = co_await call.context.loop.Submit(*std::move(command));

@@ -16,8 +16,7 @@ namespace {
 using model::InvalidParameter;
 
 // Lists and structures that come with issues of their own. Empty ones ask for nothing.
-constexpr std::string_view kLaterMembers[] = {"capacityProviderStrategy", "placementConstraints",
-                                              "placementStrategy", "volumeConfigurations"};
+constexpr std::string_view kLaterMembers[] = {"capacityProviderStrategy", "volumeConfigurations"};
 constexpr std::string_view kLaterOverrides[] = {"inferenceAcceleratorOverrides"};
 
 // ecs-api.md 2.3.

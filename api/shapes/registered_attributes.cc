@@ -43,7 +43,8 @@ std::vector<Attribute> WithBuiltInAttributes(std::vector<Attribute> sent,
   AddIfAbsent("ecs.os-type", "linux", sent);
   AddIfAbsent("ecs.os-family", "LINUX", sent);
   AddIfAbsent("ecs.cpu-architecture", FirstOf(identity.architecture, kDefaultArchitecture), sent);
-  // An image, unlike these, is not something that every machine has.
+  // An image, unlike these, is not something that every machine has; nor are a VPC and a subnet,
+  // which are there (ecs.vpc-id, ecs.subnet-id) when the agent sends them.
   if (!identity.image_id.empty()) AddIfAbsent("ecs.ami-id", identity.image_id, sent);
   return sent;
 }

@@ -274,8 +274,6 @@ TEST_CASE("instances are described, listed and taken out", "[api]") {
            "/containerInstanceArns") == "[]");
   CHECK(At(api.Get("ListContainerInstances", R"({"status":"REGISTERING"})"),
            "/containerInstanceArns") == "[]");
-  CHECK_THAT(api.Refusal("ListContainerInstances", R"({"filter":"agentConnected == true"})"),
-             Catch::StartsWith("InvalidParameterException: filter is not available"));
   CHECK_THAT(api.Refusal("ListContainerInstances", R"({"status":"GONE"})"),
              Catch::StartsWith("InvalidParameterException: status is 'GONE'"));
 
