@@ -1,4 +1,4 @@
-// CreateCluster.
+// CreateCluster, UpdateCluster, DeleteCluster.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -35,6 +35,22 @@ void ForgetContents(Decision& decision, ClusterState& cluster) {
   while (!instances.empty()) decision.DeleteInstance(cluster, *instances.begin()->second);
 }
 
+// In the order in which ECS looks: services, of which there are none yet, instances, tasks.
+absl::Status CheckEmpty(const ClusterState& cluster) {
+  if (cluster.registered_instances() > 0) {
+    return model::MakeError(model::ErrorKind::kClusterContainsInstances,
+                            "The Cluster cannot be deleted while Container Instances are active or "
+                            "draining.");
+  }
+  // A task that is not STOPPED is on a registered instance, as long as no task waits for one.
+  const TasksById& wanted = cluster.tasks().Of(model::DesiredStatus::kRunning);
+  if (!wanted.empty()) {
+    return model::MakeError(model::ErrorKind::kClusterContainsTasks,
+                            "The Cluster cannot be deleted while Tasks are active.");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 Outcome<CreateCluster::Reply> Decide(State& state, const CreateCluster& command, Context context) {
@@ -61,6 +77,41 @@ Outcome<CreateCluster::Reply> Decide(State& state, const CreateCluster& command,
     record.sequence = cluster->record()->sequence;
     decision.PutCluster(*cluster, std::move(record));
   }
+  return decision.Answer(cluster->Snapshot());
+}
+
+Outcome<UpdateCluster::Reply> Decide(State& state, const UpdateCluster& command, Context) {
+  Decision decision(state);
+  ClusterState* cluster = decision.state().FindActiveCluster(command.name);
+  if (cluster == nullptr) return decision.Refuse<UpdateCluster::Reply>(model::ClusterNotFound());
+  decision.Saw(cluster->newest_change());
+  const model::Cluster& record = *cluster->record();
+  if (record.document != command.expected_document) {
+    return decision.Answer(UpdateCluster::Reply{});
+  }
+  if (record.document != command.document) {
+    model::Cluster next = record;
+    next.document = command.document;
+    decision.PutCluster(*cluster, std::move(next));
+  }
+  return decision.Answer(UpdateCluster::Reply{cluster->Snapshot()});
+}
+
+Outcome<DeleteCluster::Reply> Decide(State& state, const DeleteCluster& command, Context context) {
+  Decision decision(state);
+  ClusterState* cluster = decision.state().FindCluster(command.name);
+  if (cluster == nullptr) return decision.Refuse<ClusterSnapshot>(model::ClusterNotFound());
+  decision.Saw(cluster->newest_change());
+  // Sent again, when the first answer was lost.
+  if (!cluster->active()) return decision.Answer(cluster->Snapshot());
+  if (absl::Status empty = CheckEmpty(*cluster); !empty.ok()) {
+    return decision.Refuse<ClusterSnapshot>(std::move(empty));
+  }
+  model::Cluster next = *cluster->record();
+  next.status = model::ClusterStatus::kInactive;
+  next.deleted_at = context.now;
+  next.tags.clear();
+  decision.PutCluster(*cluster, std::move(next));
   return decision.Answer(cluster->Snapshot());
 }
 

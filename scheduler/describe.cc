@@ -36,8 +36,9 @@ Outcome<DescribeClusters::Reply> Decide(State& state, const DescribeClusters& co
     if (const ClusterState* cluster = decision.state().FindCluster(name)) {
       decision.Saw(cluster->newest_change());
       reply.clusters.push_back(cluster->Snapshot());
-    } else if (!asks_for_default) {
-      reply.missing.push_back(name);
+    } else {
+      decision.SawNothing();
+      if (!asks_for_default) reply.missing.push_back(name);
     }
   }
   return decision.Answer(std::move(reply));

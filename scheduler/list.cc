@@ -105,6 +105,24 @@ Outcome<ListTaskDefinitions::Reply> Decide(State& state, const ListTaskDefinitio
   return decision.Answer(std::move(reply));
 }
 
+Outcome<ListTaskDefinitionFamilies::Reply> Decide(State& state,
+                                                  const ListTaskDefinitionFamilies& command,
+                                                  Context) {
+  Decision decision(state);
+  const Definitions& definitions = decision.state().definitions;
+  decision.Saw(definitions.newest_change());
+  const absl::btree_set<std::string>& families = definitions.Families(command.filter);
+  // Behind every name that begins with the prefix: names are ASCII.
+  const std::string end = command.prefix + '';
+  const auto from = command.after < command.prefix
+                        ? families.lower_bound(command.prefix)
+                        : families.upper_bound(std::min(command.after, end));
+  ListTaskDefinitionFamilies::Reply reply;
+  reply.more = FillPage(from, families.upper_bound(end), command.limit, reply.families,
+                        [](const std::string& family) { return std::optional(family); });
+  return decision.Answer(std::move(reply));
+}
+
 Outcome<ListContainerInstances::Reply> Decide(State& state, const ListContainerInstances& command,
                                               Context) {
   using Reply = ListContainerInstances::Reply;

@@ -1,5 +1,6 @@
-// Tick: forgets STOPPED tasks, INACTIVE instances and client tokens whose time has passed, oldest
-// first, a bounded number each time, so that no tick holds up the cluster loop for long.
+// Tick: forgets STOPPED tasks, INACTIVE instances, INACTIVE clusters with what is in them, and
+// client tokens whose time has passed, oldest first, a bounded number each time, so that no tick
+// holds up the cluster loop for long.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -32,6 +33,14 @@ void Owe(OwedBySequence& owed, ClusterState& cluster, const model::Task& task) {
   entry.versions += TaskEvents(task);
 }
 
+void PayVersions(Decision& decision, const OwedBySequence& owed) {
+  for (const auto& [sequence, debt] : owed) {
+    model::ContainerInstance next = *debt.instance->record;
+    next.version += debt.versions;
+    decision.PutInstance(*debt.cluster, *debt.instance, std::move(next));
+  }
+}
+
 // Each of these returns how many it forgot.
 int64_t ForgetTasks(Decision& decision, absl::Time now, int64_t budget) {
   State::Impl& state = decision.state();
@@ -48,11 +57,7 @@ int64_t ForgetTasks(Decision& decision, absl::Time now, int64_t budget) {
     decision.DeleteTask(*cluster, *entry);
     ++forgotten;
   }
-  for (const auto& [sequence, debt] : owed) {
-    model::ContainerInstance next = *debt.instance->record;
-    next.version += debt.versions;
-    decision.PutInstance(*debt.cluster, *debt.instance, std::move(next));
-  }
+  PayVersions(decision, owed);
   return forgotten;
 }
 
@@ -63,6 +68,38 @@ int64_t ForgetInstances(Decision& decision, absl::Time now, int64_t budget) {
     const auto& [key, cluster] = *state.inactive_instances.begin();
     if (now - key.first < state.retention.inactive_instances) break;
     decision.DeleteInstance(*cluster, *cluster->FindInstance(key.second));
+    ++forgotten;
+  }
+  return forgotten;
+}
+
+// The tasks of a deleted cluster, then its instances; both may be younger than it and go with it.
+int64_t ForgetContents(Decision& decision, ClusterState& cluster, int64_t budget) {
+  OwedBySequence owed;
+  int64_t forgotten = 0;
+  const TasksById& stopped = cluster.tasks().Of(model::DesiredStatus::kStopped);
+  for (; forgotten < budget && !stopped.empty(); ++forgotten) {
+    TaskEntry& task = *stopped.begin()->entry;
+    Owe(owed, cluster, *task.record);
+    decision.DeleteTask(cluster, task);
+  }
+  PayVersions(decision, owed);
+  const ClusterState::Instances& instances = cluster.instances();
+  for (; forgotten < budget && !instances.empty(); ++forgotten) {
+    decision.DeleteInstance(cluster, *instances.begin()->second);
+  }
+  return forgotten;
+}
+
+int64_t ForgetClusters(Decision& decision, absl::Time now, int64_t budget) {
+  State::Impl& state = decision.state();
+  int64_t forgotten = 0;
+  while (forgotten < budget && !state.inactive_clusters.empty()) {
+    const auto& [key, cluster] = *state.inactive_clusters.begin();
+    if (now - key.first < state.retention.inactive_clusters) break;
+    forgotten += ForgetContents(decision, *cluster, budget - forgotten);
+    if (forgotten == budget) break;
+    decision.DeleteCluster(*cluster);
     ++forgotten;
   }
   return forgotten;
@@ -88,6 +125,7 @@ Outcome<Tick::Reply> Decide(State& state, const Tick&, Context context) {
   int64_t budget = kForgottenPerTickMax;
   budget -= ForgetTasks(decision, context.now, budget);
   budget -= ForgetInstances(decision, context.now, budget);
+  budget -= ForgetClusters(decision, context.now, budget);
   ForgetTokens(decision, context.now, budget);
   return decision.Answer(Tick::Reply{});
 }

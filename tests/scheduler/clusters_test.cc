@@ -50,10 +50,7 @@ TEST_CASE("a name whose old cluster is INACTIVE gives a new one, and nothing of 
   command.client_token = "t";
   const RunTask::Reply run = world.Ok(command);
   world.Ok(DeregisterContainerInstance{.cluster = {"default"}, .id = id, .force = true});
-  auto inactive = std::make_shared<model::Cluster>(*world.store.clusters.begin()->second);
-  inactive->status = model::ClusterStatus::kInactive;
-  world.store.Apply(model::PutCluster{inactive});
-  world.Restart();
+  world.Ok(DeleteCluster{.name = {"default"}});
 
   // It is described, and to what would add to it it is not there.
   CHECK(world.Cluster().record->status == model::ClusterStatus::kInactive);
@@ -150,6 +147,106 @@ TEST_CASE("a cluster counts its tasks by last status and by launch type") {
 
   world.Stop(managed);
   CHECK(world.Cluster().running_tasks == 1);
+}
+
+TEST_CASE("a deleted cluster is INACTIVE, described without tags, and not listed") {
+  World world;
+  world.Ok(CreateCluster{.name = {"gpu"}, .tags = {{.key = "team", .value = "ml"}}});
+  world.now += absl::Minutes(1);
+
+  const ClusterSnapshot deleted = world.Ok(DeleteCluster{.name = {"gpu"}});
+
+  CHECK(deleted.record->status == model::ClusterStatus::kInactive);
+  CHECK(deleted.record->deleted_at == world.now);
+  CHECK(deleted.record->tags.empty());
+  CHECK(world.Cluster("gpu").record == deleted.record);
+  CHECK(world.Ok(ListClusters{.limit = 9}).names == std::vector<model::ClusterName>{{"default"}});
+  world.Restart();
+  CHECK(world.Cluster("gpu").record->status == model::ClusterStatus::kInactive);
+}
+
+TEST_CASE("a cluster deleted twice is as after the first time") {
+  World world;
+  const ClusterSnapshot deleted = world.Ok(DeleteCluster{.name = {"default"}});
+  const size_t changes = world.changes.size();
+  world.now += absl::Minutes(1);
+
+  CHECK(world.Ok(DeleteCluster{.name = {"default"}}).record == deleted.record);
+
+  CHECK(world.changes.size() == changes);
+  CHECK(world.Refusal(DeleteCluster{.name = {"ghost"}}, ErrorKind::kClusterNotFound) ==
+        "Cluster not found.");
+}
+
+TEST_CASE("a cluster is not deleted while instances or tasks are in it") {
+  World world;
+  const model::InstanceId id = world.Register({});
+  const DeleteCluster command{.name = {"default"}};
+  const std::string text =
+      "The Cluster cannot be deleted while Container Instances are active or draining.";
+  CHECK(world.Refusal(command, ErrorKind::kClusterContainsInstances) == text);
+
+  const model::TaskRecord task = world.Run(Spec());
+  CHECK(world.Refusal(command, ErrorKind::kClusterContainsInstances) == text);
+  world.Ok(StopTask{.cluster = {"default"}, .task = task->id});
+  CHECK(world.Refusal(command, ErrorKind::kClusterContainsInstances) == text);
+  world.Report(task, TaskStatus::kStopped);
+  world.Ok(DeregisterContainerInstance{.cluster = {"default"}, .id = id});
+
+  CHECK(world.Ok(command).record->status == model::ClusterStatus::kInactive);
+  CHECK(world.Task(task->id)->last_status == TaskStatus::kStopped);
+}
+
+TEST_CASE("a cluster's document is replaced if it is still the one that was read") {
+  World world;
+  world.Ok(CreateCluster{.name = {"gpu"}, .document = "old"});
+  const UpdateCluster update{.name = {"gpu"}, .expected_document = "old", .document = "new"};
+
+  CHECK(world.Ok(update)->record->document == "new");
+  CHECK(world.Ok(update) == std::nullopt);  // it lost the race against itself
+  CHECK(world.Cluster("gpu").record->document == "new");
+  const size_t changes = world.changes.size();
+  CHECK(world.Ok(UpdateCluster{.name = {"gpu"}, .expected_document = "new", .document = "new"})
+            .has_value());
+  CHECK(world.changes.size() == changes);
+
+  world.Ok(DeleteCluster{.name = {"gpu"}});
+  CHECK(world.Refusal(update, ErrorKind::kClusterNotFound) == "Cluster not found.");
+  CHECK(world.Refusal(UpdateCluster{.name = {"ghost"}}, ErrorKind::kClusterNotFound) ==
+        "Cluster not found.");
+}
+
+TEST_CASE("that a cluster is not there is told when its deletion is durable") {
+  World world;
+  world.Ok(CreateCluster{.name = {"gpu"}});
+  world.Ok(DeleteCluster{.name = {"gpu"}});
+  const uint64_t deleted = world.state.change_number();
+  world.Ok(CreateCluster{.name = {"later"}});
+  RegisterContainerInstance registration = World::Registration({});
+  registration.cluster = {"gpu"};
+
+  CHECK(world.Do(registration).saw_change == deleted);
+  CHECK(world.Do(UpdateCluster{.name = {"gpu"}}).saw_change == deleted);
+  CHECK(world.Do(ListClusters{.limit = 9}).saw_change == deleted + 1);
+  world.now += absl::Hours(24);
+  world.Ok(Tick{});
+  CHECK(world.Do(DescribeClusters{.names = {{"gpu"}}}).saw_change == world.state.change_number());
+}
+
+TEST_CASE("without settings, a cluster is the same under another default of the account") {
+  World world;
+  const CreateCluster enabled{
+      .name = {"gpu"}, .document = "enabled", .alike = {"{}", "enabled", "enhanced"}};
+  const ClusterSnapshot first = world.Ok(enabled);
+  CHECK(first.record->document == "enabled");
+  CreateCluster later = enabled;
+  later.document = "{}";
+  CHECK(world.Ok(later).record == first.record);
+
+  later.document = "another";
+  later.alike = {"another", "another enabled"};
+  CHECK(world.Do(later).reply.status().code() == absl::StatusCode::kInvalidArgument);
+  CHECK_FALSE(world.Do(CreateCluster{.name = {"gpu"}, .has_settings = true}).reply.ok());
 }
 
 }  // namespace berth::scheduler

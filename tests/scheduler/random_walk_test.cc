@@ -15,7 +15,10 @@ using model::TaskStatus;
 class Walk {
  public:
   explicit Walk(uint64_t seed)
-      : world_({.stopped_tasks = absl::Hours(3), .stopped_tasks_max = 40}), rng_(seed) {
+      : world_({.stopped_tasks = absl::Hours(3),
+                .stopped_tasks_max = 40,
+                .inactive_clusters = absl::Hours(2)}),
+        rng_(seed) {
     for (int i = 0; i < 6; ++i) Define(i);
     for (int i = 0; i < 4; ++i) Register();
   }
@@ -23,10 +26,15 @@ class Walk {
   World& world() { return world_; }
   int64_t placed() const { return placed_; }
   int64_t turned_away() const { return turned_away_; }
+  int64_t deleted() const { return deleted_; }
 
   void Step() {
     world_.now += absl::Seconds(rng_.Below(600));
-    const uint64_t dice = rng_.Below(100);
+    const uint64_t dice = rng_.Below(114);
+    if (dice >= 110) return SideCluster();
+    if (dice >= 106) return Tag();
+    if (dice >= 104) return Setting();
+    if (dice >= 100) return Undefine();
     if (dice < 30) return Run();
     if (dice < 40) return StopSome();
     if (dice < 75) return Report();
@@ -43,6 +51,8 @@ class Walk {
   }
 
  private:
+  const std::vector<std::string> kClusters = {"default", "east", "west"};
+
   // All lines but those of instances with a real agent, which a restart disconnects.
   static std::string Emulated(const std::string& portrait) {
     std::string kept;
@@ -97,6 +107,83 @@ class Walk {
     spec.family = absl::StrFormat("family-%d", i);
     spec.containers[0].cpu_units = static_cast<int64_t>(rng_.Below(2048));
     definitions_.push_back(world_.Define(spec));
+  }
+
+  // Of a family's revisions the last is left alone: otherwise soon nothing would run.
+  void Undefine() {
+    const DefinitionRecord definition = Pick(definitions_);
+    const auto last =
+        world_.Do(DescribeTaskDefinition{.definition = {.family = definition->id.family}});
+    if (last.reply.ok() && (*last.reply)->id == definition->id) return;
+    world_.Do(DeregisterTaskDefinition{.definition = definition->id});
+    if (Chance(50)) return;
+    std::vector<model::DefinitionId> ids = {definition->id, Pick(definitions_)->id};
+    const auto deleted = world_.Do(DeleteTaskDefinitions{.definitions = std::move(ids)});
+    for (const auto& result : deleted.reply->results) deleted_ += result.record ? 1 : 0;
+  }
+
+  void Tag() {
+    std::vector<TaggedResource> resources = {
+        model::ClusterName{Pick(kClusters)}, Pick(definitions_)->id,
+        InstanceKey{.cluster = {"default"}, .id = PickLate(machines_).first}};
+    if (!tasks_.empty()) {
+      resources.emplace_back(TaskInCluster{.cluster = {"default"}, .id = PickLate(tasks_)->id});
+    }
+    const TaggedResource resource = Pick(resources);
+    const std::string key = absl::StrFormat("k%d", rng_.Below(55));
+    if (Chance(70)) {
+      world_.Do(TagResource{.resource = resource,
+                            .tags = {{.key = key, .value = Chance(50) ? "v" : "w"}}});
+    } else {
+      world_.Do(UntagResource{.resource = resource, .keys = {key}});
+    }
+  }
+
+  void Setting() {
+    const std::string principal = Pick(std::vector<std::string>{"root", "me", "you"});
+    const std::string name = Pick(std::vector<std::string>{"a", "b"});
+    if (Chance(30)) {
+      world_.Do(DeleteAccountSetting{.principal_arn = principal, .name = name});
+    } else {
+      world_.Do(PutAccountSetting{.setting = {.principal_arn = principal,
+                                              .name = name,
+                                              .value = Chance(50) ? "on" : "off"}});
+    }
+  }
+
+  // Clusters that come and go, with a machine and a task now and then.
+  void SideCluster() {
+    const model::ClusterName name{Pick(kClusters)};
+    const std::string document = Chance(50) ? "{}" : "{\"a\":1}";
+    switch (rng_.Below(6)) {
+      case 0:
+      case 1:
+        world_.Do(CreateCluster{.name = name, .document = document});
+        return;
+      case 2: {
+        RegisterContainerInstance registration = World::Registration({});
+        registration.cluster = name;
+        world_.Do(registration);
+        RunTask run = world_.Running(Pick(definitions_));
+        run.cluster = name;
+        run.client_token = "side";
+        world_.Do(run);
+        return;
+      }
+      case 3:
+        world_.Do(
+            UpdateCluster{.name = name, .expected_document = document, .document = R"({"b":2})"});
+        return;
+      default: {
+        if (name.value == "default") return;
+        const auto listed = world_.Do(ListContainerInstances{.cluster = name, .limit = 100});
+        if (!listed.reply.ok()) return;
+        for (const model::InstanceId& id : listed.reply->ids) {
+          world_.Do(DeregisterContainerInstance{.cluster = name, .id = id, .force = true});
+        }
+        world_.Do(DeleteCluster{.name = name});
+      }
+    }
   }
 
   void Register() {
@@ -193,6 +280,7 @@ class Walk {
   std::vector<model::TaskRecord> tasks_ = {};
   int64_t placed_ = 0;
   int64_t turned_away_ = 0;
+  int64_t deleted_ = 0;  // revisions
 };
 
 }  // namespace
@@ -210,6 +298,7 @@ TEST_CASE("whatever comes in whatever order, the books balance and a restart fin
   // Otherwise the walk has proved little.
   CHECK(walk.placed() > 150);
   CHECK(walk.turned_away() > 50);
+  CHECK(walk.deleted() > 5);
 }
 
 TEST_CASE("the same seed gives the same changes, to the last one") {

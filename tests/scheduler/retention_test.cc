@@ -150,4 +150,77 @@ TEST_CASE("a tick does a bounded part, and the next ones the rest") {
   CHECK(world.state.FindViolations() == std::vector<std::string>{});
 }
 
+TEST_CASE("an INACTIVE cluster is described for its retention, and then MISSING with all in it") {
+  World world({.stopped_tasks = absl::Hours(1000),
+               .inactive_instances = absl::Hours(1000),
+               .inactive_clusters = absl::Hours(5)});
+  const model::InstanceId id = world.Register({});
+  RunTask run = world.Running(world.Define(Spec()));
+  run.client_token = "t";
+  const model::TaskRecord task = world.Ok(run).tasks.at(0);
+  world.Ok(DeregisterContainerInstance{.cluster = {"default"}, .id = id, .force = true});
+  world.Ok(DeleteCluster{.name = {"default"}});
+
+  world.now += absl::Hours(5) - absl::Seconds(1);
+  world.Ok(Tick{});
+  CHECK(IsThere(world, task->id));
+  world.Restart();
+  world.now += absl::Seconds(1);
+  world.Ok(Tick{});
+
+  CHECK(world.Ok(DescribeClusters{.names = {{"default"}}}).missing.size() == 1);
+  CHECK(world.store.clusters.empty());
+  CHECK(world.store.instances.empty());
+  CHECK(world.store.tasks.empty());
+  CHECK(world.store.tokens.empty());
+  world.Restart();
+  CHECK(world.Ok(CreateCluster{.name = {"default"}}).record->status ==
+        model::ClusterStatus::kActive);
+}
+
+TEST_CASE("clusters go oldest first, and one that has come back stays") {
+  World world({.inactive_clusters = absl::Hours(1)});
+  for (const char* name : {"a", "b", "c"}) {
+    world.Ok(CreateCluster{.name = {name}});
+    world.Ok(DeleteCluster{.name = {name}});
+    world.now += absl::Minutes(10);
+  }
+  world.Ok(CreateCluster{.name = {"a"}});
+
+  world.now = kStart + absl::Minutes(70);
+  world.Ok(Tick{});
+
+  const auto described = world.Ok(DescribeClusters{.names = {{"a"}, {"b"}, {"c"}}});
+  CHECK(described.clusters.size() == 2);
+  CHECK(described.missing == std::vector<model::ClusterName>{{"b"}});
+}
+
+TEST_CASE("a large cluster is forgotten in bounded parts, the cluster itself last") {
+  World world;
+  world.Register({.memory_mib = 1'000'000'000});
+  const DefinitionRecord definition = world.Define(Spec({Container("app", 6)}));
+  const Context context{.now = world.now, .ids = world.ids};
+  for (int n = 0; n < 1'010; n += 10) {
+    REQUIRE(Decide(world.state, world.Running(definition, 10), context).reply.ok());
+  }
+  const auto listed = world.Ok(ListContainerInstances{.cluster = {"default"}, .limit = 1});
+  Decide(world.state,
+         DeregisterContainerInstance{.cluster = {"default"}, .id = listed.ids.at(0), .force = true},
+         context);
+  REQUIRE(Decide(world.state, DeleteCluster{.name = {"default"}}, context).reply.ok());
+  const auto is_there = [&] {
+    return Decide(world.state, DescribeClusters{.names = {{"default"}}}, context)
+        .reply->missing.empty();
+  };
+  const Context later{.now = world.now + absl::Hours(24), .ids = world.ids};
+
+  Decide(world.state, Tick{}, later);
+  CHECK(is_there());
+  CHECK(world.state.FindViolations() == std::vector<std::string>{});
+  Decide(world.state, Tick{}, later);
+
+  CHECK_FALSE(is_there());
+  CHECK(world.state.FindViolations() == std::vector<std::string>{});
+}
+
 }  // namespace berth::scheduler

@@ -1,6 +1,7 @@
 #include "tests/scheduler/world.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -58,12 +59,12 @@ std::string Text(const model::Task& task) {
 std::string Text(const model::ContainerInstance& instance) {
   return absl::StrFormat(
       "instance %s #%d %s %s v%d cpu=%d memory=%d gpus=%d attributes=%d reason=%s token=%s at=%s "
-      "%s agent=%s",
+      "%s agent=%s tags=%s",
       instance.id.value, instance.sequence, instance.ec2_instance_id,
       std::string(model::ToString(instance.status)), instance.version, instance.resources.cpu_units,
       instance.resources.memory_mib, instance.resources.gpus.size(), instance.attributes.size(),
       instance.status_reason, instance.registration_token, Seconds(instance.registered_at),
-      Seconds(instance.deregistered_at), instance.version_info.agent_version);
+      Seconds(instance.deregistered_at), instance.version_info.agent_version, Text(instance.tags));
 }
 
 std::string Text(const InstanceSnapshot& snapshot) {
@@ -80,10 +81,18 @@ std::string Text(const InstanceSnapshot& snapshot) {
   return text;
 }
 
+std::string Text(const model::TaskDefinition& definition) {
+  return absl::StrFormat("definition %s:%d #%d %s times=%s,%s,%s tags=%s", definition.id.family,
+                         definition.id.revision, definition.sequence,
+                         std::string(model::ToString(definition.status)),
+                         Seconds(definition.registered_at), Seconds(definition.deregistered_at),
+                         Seconds(definition.delete_requested_at), Text(definition.tags));
+}
+
 std::string Text(const model::Cluster& cluster) {
-  return absl::StrFormat("cluster %s #%d %s %s tags=%s", cluster.name.value, cluster.sequence,
-                         std::string(model::ToString(cluster.status)), cluster.document,
-                         Text(cluster.tags));
+  return absl::StrFormat("cluster %s #%d %s %s tags=%s deleted=%s", cluster.name.value,
+                         cluster.sequence, std::string(model::ToString(cluster.status)),
+                         cluster.document, Text(cluster.tags), Seconds(cluster.deleted_at));
 }
 
 }  // namespace
@@ -325,8 +334,12 @@ std::string Portrait(World& world) {
     return *std::move(outcome.reply);
   };
   constexpr int64_t kAll = 1'000'000;
-  const ListClusters::Reply clusters = ask(ListClusters{.limit = kAll});
-  for (const model::ClusterName& name : clusters.names) {
+  for (const model::ClusterName& name : ask(ListClusters{.limit = kAll}).names) {
+    add("listed " + name.value);
+  }
+  std::set<model::ClusterName> clusters;  // INACTIVE ones too
+  for (const auto& [sequence, record] : world.store.clusters) clusters.insert(record->name);
+  for (const model::ClusterName& name : clusters) {
     const ClusterSnapshot cluster = ask(DescribeClusters{.names = {name}}).clusters.at(0);
     add(absl::StrFormat("%s registered=%d running=%d pending=%d", Text(*cluster.record),
                         cluster.registered_instances, cluster.running_tasks,
@@ -343,9 +356,25 @@ std::string Portrait(World& world) {
       }
     }
   }
-  const ListTaskDefinitions::Reply definitions = ask(ListTaskDefinitions{.limit = kAll});
-  for (const auto& id : definitions.ids) {
-    add(absl::StrFormat("definition %s:%d", id.family, id.revision));
+  for (const auto status : {model::DefinitionStatus::kActive, model::DefinitionStatus::kInactive,
+                            model::DefinitionStatus::kDeleteInProgress}) {
+    for (const auto& id : ask(ListTaskDefinitions{.status = status, .limit = kAll}).ids) {
+      add(Text(*ask(
+          DescribeTaskDefinition{.definition = {.family = id.family, .revision = id.revision}})));
+    }
+  }
+  using Filter = ListTaskDefinitionFamilies::Filter;
+  for (const Filter filter : {Filter::kAll, Filter::kActive, Filter::kInactive}) {
+    const auto families = ask(ListTaskDefinitionFamilies{.filter = filter, .limit = kAll});
+    add("families " + absl::StrJoin(families.families, ","));
+  }
+  std::set<std::string> principals;
+  for (const auto& [key, setting] : world.store.settings) principals.insert(key.first);
+  const auto settings =
+      ask(ListAccountSettings{.principal_arns = {principals.begin(), principals.end()}});
+  for (const model::AccountSetting& setting : settings.settings) {
+    add(absl::StrFormat("setting %s of %s: %s", setting.name, setting.principal_arn,
+                        setting.value));
   }
   return portrait;
 }
@@ -357,10 +386,7 @@ std::string Describe(const model::Change& change) {
           [](const model::PutFamily& put) {
             return absl::StrFormat("put family %s %d", put.record.name, put.record.last_revision);
           },
-          [](const model::PutTaskDefinition& put) {
-            return absl::StrFormat("put definition %s:%d", put.record->id.family,
-                                   put.record->id.revision);
-          },
+          [](const model::PutTaskDefinition& put) { return "put " + Text(*put.record); },
           [](const model::DeleteTaskDefinition& gone) {
             return absl::StrFormat("delete definition #%d", gone.sequence);
           },
