@@ -24,16 +24,29 @@ bool IsTagCharacter(char c) {
          std::string_view(" _.:/=+-@").find(c) != std::string_view::npos;
 }
 
-absl::Status CheckTag(const TagArgument& tag) {
-  if (!tag.key || tag.key->empty()) return model::InvalidParameter("a tag has no key");
-  if (CharacterCount(*tag.key) > kTagKeyLengthMax) {
-    return model::InvalidParameter(absl::StrFormat("the tag key '%s' is longer than %d characters",
-                                                   *tag.key, kTagKeyLengthMax));
-  }
-  if (model::IsReservedTagKey(*tag.key)) {
+absl::Status InvalidCharacters(const std::string& key) {
+  return model::InvalidParameter(absl::StrFormat(
+      "the tag '%s' contains invalid characters: letters, digits, blanks and _ . : / = + - @ are "
+      "allowed",
+      key));
+}
+
+absl::Status CheckTagKey(const std::string& key) {
+  if (key.empty()) return model::InvalidParameter("a tag has no key");
+  if (CharacterCount(key) > kTagKeyLengthMax) {
     return model::InvalidParameter(
-        absl::StrFormat("the tag key '%s' is reserved: it should not begin with aws:", *tag.key));
+        absl::StrFormat("the tag key '%s' is longer than %d characters", key, kTagKeyLengthMax));
   }
+  if (model::IsReservedTagKey(key)) {
+    return model::InvalidParameter(
+        absl::StrFormat("the tag key '%s' is reserved: it should not begin with aws:", key));
+  }
+  if (!std::ranges::all_of(key, IsTagCharacter)) return InvalidCharacters(key);
+  return absl::OkStatus();
+}
+
+absl::Status CheckTag(const TagArgument& tag) {
+  if (absl::Status key = CheckTagKey(tag.key.value_or("")); !key.ok()) return key;
   if (!tag.value) {
     return model::InvalidParameter(
         absl::StrFormat("the tag '%s' has no value: it may be empty, but must be there", *tag.key));
@@ -42,13 +55,7 @@ absl::Status CheckTag(const TagArgument& tag) {
     return model::InvalidParameter(absl::StrFormat(
         "the value of tag '%s' is longer than %d characters", *tag.key, kTagValueLengthMax));
   }
-  if (!std::ranges::all_of(*tag.key, IsTagCharacter) ||
-      !std::ranges::all_of(*tag.value, IsTagCharacter)) {
-    return model::InvalidParameter(absl::StrFormat(
-        "the tag '%s' contains invalid characters: letters, digits, blanks and _ . : / = + - @ are "
-        "allowed",
-        *tag.key));
-  }
+  if (!std::ranges::all_of(*tag.value, IsTagCharacter)) return InvalidCharacters(*tag.key);
   return absl::OkStatus();
 }
 
@@ -88,6 +95,12 @@ absl::StatusOr<std::vector<model::TaskId>> TaskArguments(const model::ArnScope& 
   return ParseAll<model::TaskId>(scope, cluster, texts, &model::ParseTask);
 }
 
+absl::StatusOr<model::ClusterName> RequiredClusterArgument(const model::ArnScope& scope,
+                                                           const std::string& cluster) {
+  if (cluster.empty()) return model::InvalidParameter("Cluster can not be blank.");
+  return model::ParseCluster(scope, cluster);
+}
+
 bool Includes(const std::vector<std::string>& include, std::string_view word) {
   return std::ranges::find(include, word) != include.end();
 }
@@ -108,6 +121,17 @@ absl::StatusOr<model::Tags> ParseTags(const std::vector<TagArgument>& tags) {
     parsed.push_back({.key = *tag.key, .value = *tag.value});
   }
   return parsed;
+}
+
+absl::Status CheckTagKeys(const std::vector<std::string>& keys) {
+  if (keys.size() > model::kTagsMax) {
+    return model::InvalidParameter(
+        absl::StrFormat("tagKeys can have at most %d items.", model::kTagsMax));
+  }
+  for (const std::string& key : keys) {
+    if (absl::Status status = CheckTagKey(key); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace berth::api

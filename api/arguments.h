@@ -21,6 +21,10 @@ inline constexpr size_t kTagValueLengthMax = 256;
 absl::StatusOr<model::ClusterName> ClusterArgument(const model::ArnScope& scope,
                                                    const std::optional<std::string>& cluster);
 
+// Where the API wants one: absent or empty is refused.
+absl::StatusOr<model::ClusterName> RequiredClusterArgument(const model::ArnScope& scope,
+                                                           const std::string& cluster);
+
 // Lists of ids or ARNs; the first that is none is the error.
 absl::StatusOr<std::vector<model::InstanceId>> InstanceArguments(
     const model::ArnScope& scope, const model::ClusterName& cluster,
@@ -44,5 +48,8 @@ inline constexpr auto kFields<TagArgument> = std::array{
 
 // The rules of ecs-api.md 12.2; the first violation as InvalidParameter.
 absl::StatusOr<model::Tags> ParseTags(const std::vector<TagArgument>& tags);
+
+// The keys of UntagResource, which keep to the same rules.
+absl::Status CheckTagKeys(const std::vector<std::string>& keys);
 
 }  // namespace berth::api

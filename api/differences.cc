@@ -22,6 +22,10 @@ constexpr Difference kDifferences[] = {
     {"DeleteAttributes",
      "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents would bring "
      "them back."},
+    {"DeleteCluster", "An INACTIVE cluster stays describable for 24 hours, and is then MISSING."},
+    {"DeleteTaskDefinitions",
+     "A revision goes with the last remembered task that is a run of it, or at once where there is "
+     "none."},
     {"DeregisterContainerInstance",
      "An INACTIVE instance stays describable for an hour, and is then MISSING."},
     {"DescribeContainerInstances",
@@ -39,7 +43,12 @@ constexpr Difference kDifferences[] = {
     {"ExecuteCommand",
      "After all checks the answer is TargetNotConnectedException: there is no data channel. Its "
      "text names the `docker exec` that does the same on the machine."},
+    {"ListTagsForResource", "What has ended still shows the tags that it has left."},
     {"ListTasks", "`daemonName` is refused: there are no managed daemons."},
+    {"PutAccountSetting",
+     "All are kept, and `containerInsights` alone has an effect, as the default of new clusters."},
+    {"PutAccountSettingDefault",
+     "All are kept, and `containerInsights` alone has an effect, as the default of new clusters."},
     {"PutAttributes",
      "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents say those."},
     {"RegisterContainerInstance",
@@ -60,6 +69,7 @@ constexpr Difference kDifferences[] = {
     {"SubmitAttachmentStateChanges", "Acknowledged and not kept: there are no attachments."},
     {"SubmitTaskStateChange",
      "`attachments` and `managedAgents` are acknowledged and not kept: there are none."},
+    {"TagResource", "Letters outside of ASCII are not told from other characters there."},
     {"UpdateContainerAgent",
      "The answer is NoUpdateAvailableException for every instance that is there: agents are "
      "upgraded "

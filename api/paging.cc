@@ -36,15 +36,15 @@ absl::Status InvalidToken() {
       "Invalid token: nextToken must come from the answer before, with the same filters");
 }
 
-absl::StatusOr<Page> ParsePage(std::string_view action, JsonView request) {
+absl::StatusOr<Page> ParsePage(std::string_view action, JsonView request, int64_t page_size_max) {
   Page page{.scope = absl::StrFormat("%s %s", action,
                                      ToCanonicalJson(request, {"maxResults", "nextToken"})),
-            .limit = kPageSizeMax};
+            .limit = page_size_max};
   if (const JsonView max_results = request.Find("maxResults")) {
     page.limit = max_results.AsInteger();
-    if (page.limit < 1 || page.limit > kPageSizeMax) {
-      return model::InvalidParameter(
-          absl::StrFormat("maxResults is %d: it should be from 1 to %d", page.limit, kPageSizeMax));
+    if (page.limit < 1 || page.limit > page_size_max) {
+      return model::InvalidParameter(absl::StrFormat("maxResults is %d: it should be from 1 to %d",
+                                                     page.limit, page_size_max));
     }
   }
   const JsonView token = request.Find("nextToken");

@@ -23,8 +23,10 @@ struct Page {
   std::string after = {};  // the last key of the page before; empty on the first
 };
 
-// Reads maxResults and nextToken, which the request must have; all its other members are filters.
-absl::StatusOr<Page> ParsePage(std::string_view action, JsonView request);
+// Reads maxResults and nextToken, which the request must have; all its other members are filters. A
+// request without maxResults gets pages of the largest size.
+absl::StatusOr<Page> ParsePage(std::string_view action, JsonView request,
+                               int64_t page_size_max = kPageSizeMax);
 
 // What a token gets whose digest is right and whose key is not: a client can compute both.
 absl::Status InvalidToken();

@@ -121,11 +121,7 @@ struct Instead {
 
 constexpr Instead kInstead[] = {
     {"CreateService", "use RunTask to start tasks"},
-    {"DeregisterTaskDefinition", "a newer revision takes its place when you register one"},
     {"ListServices", "use ListTasks for the tasks that RunTask started"},
-    {"ListTaskDefinitionFamilies", "use ListTaskDefinitions"},
-    {"TagResource", "give tags when the resource is created"},
-    {"ListTagsForResource", "use the Describe action of the resource with include TAGS"},
 };
 
 std::string WriteEmptyList(const EmptyList& list, const Call& call) {

@@ -56,7 +56,8 @@ net::awaitable<Answer> DescribeClusters(Call call) {
   const ClusterParts parts{.settings = Includes(request.include, "SETTINGS"),
                            .configuration = Includes(request.include, "CONFIGURATIONS"),
                            .statistics = Includes(request.include, "STATISTICS"),
-                           .tags = Includes(request.include, "TAGS")};
+                           .tags = Includes(request.include, "TAGS"),
+                           .attachments = Includes(request.include, "ATTACHMENTS")};
   JsonWriter writer;
   writer.BeginObject();
   writer.BeginArray("clusters");

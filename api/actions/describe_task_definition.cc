@@ -41,6 +41,7 @@ net::awaitable<Answer> DescribeTaskDefinition(Call call) {
 
   JsonWriter writer;
   writer.BeginObject();
+  writer.Key("taskDefinition");
   WriteTaskDefinition(**definition, call.scope(), writer);
   WriteTags(Includes(request.include, "TAGS") ? (*definition)->tags : model::Tags{}, writer);
   writer.EndObject();

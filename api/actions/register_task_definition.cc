@@ -80,6 +80,7 @@ net::awaitable<Answer> RegisterTaskDefinition(Call call) {
 
   JsonWriter writer;
   writer.BeginObject();
+  writer.Key("taskDefinition");
   WriteTaskDefinition(**definition, call.scope(), writer);
   WriteTags((*definition)->tags, writer);
   writer.EndObject();

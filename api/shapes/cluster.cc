@@ -1,20 +1,35 @@
 #include "api/shapes/cluster.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/str_format.h"
+#include "api/shape_checks.h"
 #include "api/shapes/common.h"
 #include "model/check.h"
+#include "model/errors.h"
 
 namespace berth::api {
 
 namespace {
 
+constexpr std::string_view kSettingName = "containerInsights";
+constexpr std::string_view kServiceConnect = "serviceConnectDefaults";
+constexpr std::string_view kReplaceable[] = {"settings", "configuration", kServiceConnect};
 constexpr std::string_view kDefaultSettings =
     R"([{"name":"containerInsights","value":"disabled"}])";
 
 const schema::Shape& DocumentShape() {
   static const schema::Shape& shape = schema::InputOf(*schema::FindOperation("CreateCluster"));
   return shape;
+}
+
+// Our own text; a store that gives back anything else is caught when it is loaded.
+JsonBody ParseDocument(std::string document) {
+  absl::StatusOr<JsonBody> body = JsonBody::Parse(std::move(document), DocumentShape());
+  BERTH_CHECK(body.ok());
+  return *std::move(body);
 }
 
 void WriteStatistics(const scheduler::ClusterSnapshot& cluster, JsonWriter& writer) {
@@ -53,21 +68,95 @@ void WriteSettings(JsonView document, bool shown, JsonWriter& writer) {
   writer.Raw("settings", kDefaultSettings);
 }
 
+absl::Status CheckSettings(JsonView settings) {
+  const int count = settings ? settings.size() : 0;
+  for (int i = 0; i < count; ++i) {
+    const JsonView name = settings.At(i).Find("name");
+    const JsonView value = settings.At(i).Find("value");
+    if (!name || name.AsString() != kSettingName) {
+      return model::InvalidParameter(absl::StrFormat("settings has the name '%s': it should be %s",
+                                                     name ? name.AsString() : std::string_view(),
+                                                     kSettingName));
+    }
+    const std::string_view word = value ? value.AsString() : std::string_view();
+    if (std::ranges::find(kContainerInsights, word) == std::end(kContainerInsights)) {
+      return model::InvalidParameter(
+          absl::StrFormat("the setting containerInsights is '%s': it should be one of enabled, "
+                          "disabled, enhanced",
+                          word));
+    }
+  }
+  // There is only one name.
+  if (count > 1) {
+    return model::InvalidParameter("settings has containerInsights twice: it should be there once");
+  }
+  return absl::OkStatus();
+}
+
+// The request with this setting, as the text of an object.
+std::string WithSettings(JsonView request, std::string_view container_insights) {
+  JsonWriter writer;
+  writer.BeginObject();
+  for (int i = 0; i < request.size(); ++i) {
+    const std::string_view name = request.NameAt(i);
+    if (name != "settings") WriteMember(request, name, writer);
+  }
+  writer.BeginArray("settings");
+  writer.BeginObject();
+  writer.String("name", kSettingName);
+  writer.String("value", container_insights);
+  writer.EndObject();
+  writer.EndArray();
+  writer.EndObject();
+  return writer.Take();
+}
+
+bool HasNamespace(JsonView defaults) {
+  const JsonView name = defaults.Find("namespace");
+  return name && !name.AsString().empty();
+}
+
 }  // namespace
 
-std::string MakeClusterDocument(JsonView request) {
+absl::Status CheckClusterMembers(JsonView request) {
+  if (absl::Status settings = CheckSettings(request.Find("settings")); !settings.ok()) {
+    return settings;
+  }
+  if (const auto unknown = FindUnknownWord(request)) return model::InvalidParameter(*unknown);
+  if (const auto zero = FindZeroCharacter(request)) return model::InvalidParameter(*zero);
+  return absl::OkStatus();
+}
+
+std::string MakeClusterDocument(JsonView request, std::string_view container_insights) {
   const JsonView settings = request.Find("settings");
-  const bool plain = !settings || settings.size() == 0 || ToJson(settings) == kDefaultSettings;
+  const bool silent = !settings || settings.size() == 0;
+  if (silent && container_insights != kContainerInsights[0]) {
+    const JsonBody whole = ParseDocument(WithSettings(request, container_insights));
+    return MakeClusterDocument(whole.root(), container_insights);
+  }
+  const bool plain = silent || ToJson(settings) == kDefaultSettings;
   return ToCanonicalJson(request, {"clusterName", "tags", plain ? "settings" : "",
                                    "capacityProviders", "defaultCapacityProviderStrategy"});
+}
+
+std::string UpdateClusterDocument(const std::string& document, JsonView request) {
+  const JsonBody kept = ParseDocument(document);
+  JsonWriter writer;
+  writer.BeginObject();
+  for (const std::string_view name : kReplaceable) {
+    const JsonView given = request.Find(name);
+    if (given && name == kServiceConnect && !HasNamespace(given)) continue;
+    WriteMember(given ? request : kept.root(), name, writer);
+  }
+  writer.EndObject();
+  const JsonBody next = ParseDocument(writer.Take());
+  return MakeClusterDocument(next.root(), kContainerInsights[0]);
 }
 
 void WriteCluster(const scheduler::ClusterSnapshot& cluster, const ClusterParts& parts,
                   const model::ArnScope& scope, JsonWriter& writer) {
   const model::Cluster& record = *cluster.record;
-  // Our own text; a store that gives back anything else is caught when it is loaded.
-  const absl::StatusOr<JsonBody> document = JsonBody::Parse(record.document, DocumentShape());
-  BERTH_CHECK(document.ok());
+  const JsonBody document = ParseDocument(record.document);
 
   writer.BeginObject();
   writer.String("clusterArn", model::ClusterArn(scope, record.name));
@@ -81,9 +170,10 @@ void WriteCluster(const scheduler::ClusterSnapshot& cluster, const ClusterParts&
   if (parts.statistics) WriteStatistics(cluster, writer);
   writer.EndArray();
   WriteTags(parts.tags ? record.tags : model::Tags{}, writer);
-  WriteSettings(document->root(), parts.settings, writer);
-  if (parts.configuration) WriteMember(document->root(), "configuration", writer);
-  WriteMember(document->root(), "serviceConnectDefaults", writer);
+  WriteSettings(document.root(), parts.settings, writer);
+  if (parts.attachments) writer.EmptyArray("attachments");
+  if (parts.configuration) WriteMember(document.root(), "configuration", writer);
+  WriteMember(document.root(), "serviceConnectDefaults", writer);
   writer.EmptyArray("capacityProviders");
   writer.EmptyArray("defaultCapacityProviderStrategy");
   writer.EndObject();

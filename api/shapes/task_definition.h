@@ -22,7 +22,7 @@ model::TaskSpec DecodeTaskSpec(JsonView definition);
 // (ecs-api.md 4.2). Requires: the spec was decoded from `definition` and has passed validation.
 std::string MakeDefinitionDocument(JsonView definition, const model::TaskSpec& spec);
 
-// The `taskDefinition` member of an answer.
+// As one value: the member `taskDefinition`, or an element of `taskDefinitions`.
 void WriteTaskDefinition(const model::TaskDefinition& definition, const model::ArnScope& scope,
                          JsonWriter& writer);
 

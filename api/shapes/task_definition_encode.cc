@@ -132,7 +132,7 @@ std::string MakeDefinitionDocument(JsonView definition, const model::TaskSpec& s
 
 void WriteTaskDefinition(const model::TaskDefinition& definition, const model::ArnScope& scope,
                          JsonWriter& writer) {
-  writer.BeginObject("taskDefinition");
+  writer.BeginObject();
   writer.String("taskDefinitionArn", model::TaskDefinitionArn(scope, definition.id));
   writer.RawMembers(*definition.document);
   writer.Int("revision", definition.id.revision);
@@ -153,6 +153,7 @@ void WriteTaskDefinition(const model::TaskDefinition& definition, const model::A
   writer.EndArray();
   writer.OptionalTime("registeredAt", definition.registered_at);
   writer.OptionalTime("deregisteredAt", definition.deregistered_at);
+  writer.OptionalTime("deleteRequestedAt", definition.delete_requested_at);
   writer.OptionalString("registeredBy", definition.registered_by);
   writer.EndObject();
 }

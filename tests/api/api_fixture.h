@@ -1,11 +1,13 @@
 // The API without sockets: Dispatch on a real cluster loop, a real scheduler and a store in memory.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -46,14 +48,20 @@ class ApiFixture {
     return AskTarget("AmazonEC2ContainerServiceV20141113." + action, body);
   }
   ApiResponse AskTarget(const std::string& target, const std::string& body) {
-    ApiRequest request{.target = target,
-                       .body = body,
-                       .request_id = "11111111-2222-4333-8444-555555555555",
-                       .caller = caller};
-    ApiResponse response =
-        net::co_spawn(io_, Dispatch(std::move(request), *context_), net::use_future).get();
+    ApiResponse response = Begin(target, body).get();
     CheckWellFormed(ActionName(target), response);
     return response;
+  }
+  // The answers, in order, to requests that are under way at the same time.
+  std::vector<ApiResponse> AskAtOnce(const std::string& action,
+                                     const std::vector<std::string>& bodies) {
+    std::vector<std::future<ApiResponse>> begun;
+    for (const std::string& body : bodies) {
+      begun.push_back(Begin("AmazonEC2ContainerServiceV20141113." + action, body));
+    }
+    std::vector<ApiResponse> responses;
+    for (std::future<ApiResponse>& response : begun) responses.push_back(response.get());
+    return responses;
   }
 
   // An answer that must succeed, as JSON.
@@ -96,6 +104,14 @@ class ApiFixture {
     void Deliver(scheduler::Effect) override {}
     void Observe(const model::Change&) override {}
   };
+
+  std::future<ApiResponse> Begin(const std::string& target, const std::string& body) {
+    ApiRequest request{.target = target,
+                       .body = body,
+                       .request_id = "11111111-2222-4333-8444-555555555555",
+                       .caller = caller};
+    return net::co_spawn(io_, Dispatch(std::move(request), *context_), net::use_future);
+  }
 
   void Start() {
     absl::StatusOr<model::Records> records = store.Load();

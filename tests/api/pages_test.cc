@@ -71,10 +71,54 @@ TEST_CASE("pages of clusters hold each once", "[api]") {
   CHECK(WalkPages(api, "ListClusters", "clusterArns", "", 3).size() == 8);
 }
 
+TEST_CASE("pages of families hold each once, those with the prefix and no others", "[api]") {
+  ApiFixture api;
+  for (const char* family : {"b", "a", "ab", "a-b", "a_b"}) RegisterFamily(api, family, 2);
+  const auto deregistered = api.Get("DeregisterTaskDefinition", R"({"taskDefinition":"ab:1"})");
+  REQUIRE(At(deregistered, "/taskDefinition/status") == "INACTIVE");
+  api.Get("DeregisterTaskDefinition", R"({"taskDefinition":"ab:2"})");
+  const int size = GENERATE(1, 2, 4, 5, 100);
+  INFO("pages of " << size);
+  const auto walk = [&](const std::string& filters) {
+    return WalkPages(api, "ListTaskDefinitionFamilies", "families", filters, size);
+  };
+  using Texts = std::vector<std::string>;
+
+  CHECK(walk("") == Texts{"a", "a-b", "a_b", "ab", "b"});
+  CHECK(walk(R"("familyPrefix":"a")") == Texts{"a", "a-b", "a_b", "ab"});
+  CHECK(walk(R"("familyPrefix":"ab")") == Texts{"ab"});
+  CHECK(walk(R"("status":"ACTIVE")") == Texts{"a", "a-b", "a_b", "b"});
+  CHECK(walk(R"("status":"INACTIVE")") == Texts{"ab"});
+  CHECK(walk(R"("status":"ALL","familyPrefix":"z")").empty());
+}
+
+TEST_CASE("pages of account settings hold each once", "[api]") {
+  ApiFixture api;
+  const auto names = [&](int size) {
+    std::set<std::string> all;
+    std::string token;
+    do {
+      const auto page = api.Get("ListAccountSettings",
+                                R"({"effectiveSettings":true,"maxResults":)" +
+                                    std::to_string(size) + R"(,"nextToken":")" + token + R"("})");
+      for (const auto& setting : page["settings"].GetArray()) {
+        CHECK(all.insert(setting["name"].GetString()).second);
+      }
+      token = page.HasMember("nextToken") ? page["nextToken"].GetString() : "";
+    } while (!token.empty());
+    return all.size();
+  };
+
+  CHECK(names(1) == 11);
+  CHECK(names(6) == 11);
+  CHECK(names(10) == 11);
+}
+
 TEST_CASE("maxResults is from 1 to 100", "[api]") {
   ApiFixture api;
-  const std::string action = GENERATE(as<std::string>(), "ListClusters", "ListTasks",
-                                      "ListContainerInstances", "ListTaskDefinitions");
+  const std::string action =
+      GENERATE(as<std::string>(), "ListClusters", "ListTasks", "ListContainerInstances",
+               "ListTaskDefinitions", "ListTaskDefinitionFamilies");
   INFO(action);
 
   CHECK(api.Ask(action, R"({"maxResults":1})").status == 200);
