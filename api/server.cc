@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "api/access/agent_access.h"
 #include "api/access/audit_log.h"
 #include "api/access/authenticator.h"
 #include "api/access/first_key.h"
@@ -33,6 +34,7 @@
 #include "api/hydrate.h"
 #include "api/metrics.h"
 #include "api/router.h"
+#include "transport/self_signed.h"
 
 namespace berth::api {
 namespace {
@@ -156,6 +158,7 @@ class ServerImpl final : public Server {
 
   absl::Status CreateDefaultCluster();
   absl::Status CreateAdminKey();
+  absl::Status CreateAgentAccess(const std::vector<model::AccessKeyRecord>& keys);
   absl::Status Listen();
   void ResumeEmulated(const Instances& instances);
 
@@ -211,10 +214,29 @@ absl::Status ServerImpl::CreateAdminKey() {
   return absl::OkStatus();
 }
 
+absl::Status ServerImpl::CreateAgentAccess(const std::vector<model::AccessKeyRecord>& keys) {
+  auto key = MakeAgentKey(settings_.agent_access_dir, keys, keys_->box());
+  if (!key.ok()) return key.status();
+  if (*key) {
+    const std::string id = (*key)->id;
+    absl::Status status = SubmitAndWait(loop_, scheduler::CreateAccessKey{.key = **std::move(key)});
+    if (!status.ok()) return status;
+    spdlog::info("made the access key {} for agents; its credentials are in {}", id,
+                 settings_.agent_access_dir);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ServerImpl::Listen() {
   if (settings_.tls) {
     certificates_.emplace(*settings_.tls, http_, limits_.http);
     if (absl::Status status = certificates_->Load(); !status.ok()) return status;
+    if (!settings_.agent_access_dir.empty() && !settings_.tls->self_signed_folder.empty()) {
+      const std::string ca = transport::SelfSignedFilesIn(settings_.tls->self_signed_folder).ca;
+      if (absl::Status status = ShareAuthority(ca, settings_.agent_access_dir); !status.ok()) {
+        return status;
+      }
+    }
     net::co_spawn(io_, certificates_->Run(), net::detached);
   }
   if (absl::Status status = http_.Listen(settings_.listen_host, settings_.listen_port);
@@ -274,6 +296,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerSettings settings,
     if (!opened.ok()) return opened.status();
     keys = *std::move(opened);
   }
+  const bool shares_agent_key = keys != nullptr && !settings.agent_access_dir.empty();
   const bool needs_admin = keys != nullptr && !HasAdmin(access_keys);
   std::unique_ptr<AuditLog> audit;
   if (!settings.data_dir.empty()) {
@@ -293,6 +316,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerSettings settings,
   }
   if (needs_admin) {
     if (absl::Status status = server->CreateAdminKey(); !status.ok()) return status;
+  }
+  if (shares_agent_key) {
+    if (absl::Status status = server->CreateAgentAccess(access_keys); !status.ok()) return status;
   }
   if (absl::Status status = server->Listen(); !status.ok()) return status;
   server->ResumeEmulated(emulated);

@@ -48,6 +48,8 @@ struct ServerSettings {
   // The data folder, for what is no row of the store: secrets.key, admin-credentials, audit.log.
   // Empty: no audit log, and no signatures can be checked.
   std::string data_dir = {};
+  // With signatures: a folder for agents that share it (access/agent_access.h). Empty: none.
+  std::string agent_access_dir = {};
   bool audit_reads = false;  // not only what changes something and what is refused
   ThrottleLimits throttle = {};
   // Registered instances without an agent of their own get one inside the server.

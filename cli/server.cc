@@ -95,6 +95,14 @@ Command AddServer(CLI::App& root) {
           ->type_name("LIMITS"),
       {"BERTH_THROTTLE"});
   sources.FromEnvironment(
+      command
+          ->add_option(
+              "--agent-access", flags.agent_access,
+              "Keep a key of role agent in this folder (credentials), made at first start, "
+              "and ca.pem with --tls-self-signed: for agents that share it")
+          ->type_name("DIR"),
+      {"BERTH_AGENT_ACCESS"});
+  sources.FromEnvironment(
       command->add_flag("--audit-reads", flags.audit_reads,
                         "Keep reads in DIR/audit.log too, not only changes and refusals"),
       {"BERTH_AUDIT_READS"});

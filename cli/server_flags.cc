@@ -106,6 +106,10 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   settings.scope.account = flags.account;
   settings.auth = flags.auth == "none" ? api::Auth::kNone : api::Auth::kSigV4;
   settings.insecure_http = flags.insecure_http;
+  if (!flags.agent_access.empty() && flags.auth == "none") {
+    throw UsageError("--agent-access: agents need no key with --auth none");
+  }
+  settings.agent_access_dir = flags.agent_access;
   settings.data_dir = flags.data;
   settings.audit_reads = flags.audit_reads;
   settings.throttle = ParseThrottle("--throttle", flags.throttle);

@@ -17,6 +17,7 @@ struct ServerFlags {
   std::string data = "berth-data";
   std::string auth = "sigv4";
   bool insecure_http = false;
+  std::string agent_access = {};
   std::string throttle = {};  // empty: the defaults
   bool audit_reads = false;
   TlsFlags tls = {};

@@ -32,9 +32,12 @@ free_port() {
   /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
+access=$(mktemp -d)
+trap 'rm -rf "$access"' EXIT
+
 compose=()
 bring_down() {
-  trap - EXIT
+  trap 'rm -rf "$access"' EXIT
   "${compose[@]}" logs --no-color >build/compose.log 2>&1 || true
   "${compose[@]}" down -v --timeout 10 >/dev/null 2>&1 || true
   deploy/demo/remove-containers.sh "$BERTH_CLUSTER"
@@ -46,26 +49,38 @@ run_demo() {
   echo "compose: $("${compose[@]}" version --short 2>/dev/null || echo "${compose[*]}")"
   BERTH_PORT=$(free_port)
   export BERTH_PORT
-  trap bring_down EXIT
+  trap 'bring_down; rm -rf "$access"' EXIT
   "${compose[@]}" up -d --build >build/compose-up.log 2>&1 || {
     tail -n 30 build/compose-up.log >&2
     return 1
   }
   local second
   for second in $(seq "$READY_SECONDS"); do
-    curl_readyz && break
+    take_access && curl_readyz && break
     [ "$second" -lt "$READY_SECONDS" ] || { echo "compose: not ready after $second s" >&2; return 1; }
     sleep 1
   done
-  AWS_DATA_PATH="$repository/clients/botocore" /usr/bin/python3 deploy/demo/demo.py \
-    "http://127.0.0.1:$BERTH_PORT" --once
+  AWS_DATA_PATH="$repository/clients/botocore" AWS_CA_BUNDLE="$access/ca.pem" \
+    AWS_ACCESS_KEY_ID=$(setting aws_access_key_id) \
+    AWS_SECRET_ACCESS_KEY=$(setting aws_secret_access_key) \
+    /usr/bin/python3 deploy/demo/demo.py "https://127.0.0.1:$BERTH_PORT" --once
   bring_down
 }
 
+# What a user takes from the server once: whom to trust, and an admin's key.
+take_access() {
+  local file
+  for file in ca.pem admin-credentials; do
+    "${compose[@]}" exec -T server cat "/data/$file" >"$access/$file" 2>/dev/null || return 1
+  done
+}
+
+setting() { sed -n "s/^$1 *= *//p" "$access/admin-credentials"; }
+
 curl_readyz() {
-  /usr/bin/python3 - "http://127.0.0.1:$BERTH_PORT/readyz" 2>/dev/null <<'EOF'
-import sys, urllib.request
-urllib.request.urlopen(sys.argv[1], timeout=2)
+  /usr/bin/python3 - "https://127.0.0.1:$BERTH_PORT/readyz" "$access/ca.pem" 2>/dev/null <<'EOF'
+import ssl, sys, urllib.request
+urllib.request.urlopen(sys.argv[1], timeout=2, context=ssl.create_default_context(cafile=sys.argv[2]))
 EOF
 }
 

@@ -47,16 +47,21 @@ class TlsServer:
         return self
 
     def client(self, verify=None, endpoint=None):
-        return boto3.client(
-            "ecs",
-            endpoint_url=endpoint or self.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-            verify=verify or self.ca,
-            config=Config(retries={"total_max_attempts": 1, "mode": "standard"},
-                          connect_timeout=5, read_timeout=30),
-        )
+        return make_client(endpoint or self.endpoint, verify or self.ca)
+
+
+def make_client(endpoint, verify, key_id="test", secret="test"):
+    return boto3.client(
+        "ecs",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=key_id,
+        aws_secret_access_key=secret,
+        verify=verify,
+        config=Config(
+            retries={"total_max_attempts": 1, "mode": "standard"}, connect_timeout=5, read_timeout=30
+        ),
+    )
 
 
 @contextlib.contextmanager
