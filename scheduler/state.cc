@@ -191,11 +191,11 @@ ClusterState& State::Impl::AddCluster(model::ClusterRecord record, uint64_t chan
   return *place;
 }
 
-void State::Impl::ReplaceCluster(ClusterState& cluster, model::ClusterRecord next,
+void State::Impl::ReplaceCluster(ClusterState& cluster, model::ClusterRecord record,
                                  uint64_t change) {
-  BERTH_CHECK(next->name == cluster.record()->name);
+  BERTH_CHECK(record->name == cluster.record()->name);
   Unlist(cluster);
-  cluster.SetRecord(std::move(next), change);
+  cluster.SetRecord(std::move(record), change);
   List(cluster);
 }
 
