@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "api/access/authenticator.h"
 #include "api/cluster_loop.h"
 #include "model/check.h"
 #include "model/errors.h"
@@ -86,10 +87,6 @@ absl::Status CheckSetting(std::string_view name, std::string_view value) {
   if (std::ranges::find(setting.values, value) != setting.values.end()) return absl::OkStatus();
   return model::InvalidParameter(absl::StrFormat(
       "the value of %s is '%s': it should be one of [%s]", name, value, Joined(setting.values)));
-}
-
-std::string RootArn(const model::ArnScope& scope) {
-  return absl::StrFormat("arn:%s:iam::%s:root", scope.partition, scope.account);
 }
 
 std::string CallerOf(const Call& call) {

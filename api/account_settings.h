@@ -25,8 +25,6 @@ absl::Status CheckSettingName(std::string_view name);
 // InvalidParameter also for values that it cannot have, and for settings that nobody can set.
 absl::Status CheckSetting(std::string_view name, std::string_view value);
 
-// The ARN of the account's root, whose settings hold for all that have none of their own.
-std::string RootArn(const model::ArnScope& scope);
 // Whoever asks: the root where there is no authentication.
 std::string CallerOf(const Call& call);
 // Whose settings a call is about. Given must be the caller or the root. Empty: the caller.

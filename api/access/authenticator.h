@@ -37,6 +37,8 @@ class Authenticator {
 };
 
 std::string UserArn(const model::ArnScope& scope, std::string_view user);
+// The account's root: who calls where nobody is known, and whose account settings hold for all that
+// have none of their own.
 std::string RootArn(const model::ArnScope& scope);
 
 }  // namespace berth::api

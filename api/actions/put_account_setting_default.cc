@@ -1,6 +1,7 @@
 // PutAccountSettingDefault sets a value for all who have set none of their own.
 #include <utility>
 
+#include "api/access/authenticator.h"
 #include "api/account_settings.h"
 #include "api/call.h"
 #include "api/cluster_loop.h"

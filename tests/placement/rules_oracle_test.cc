@@ -1,5 +1,6 @@
 // Constraints and strategies against the naive scan, on random clusters: the same place, or the
 // same reasons for none.
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -109,7 +110,7 @@ class Walk {
                     .attributes = {}};
     const uint64_t gpus = shape.Below(4);
     for (uint64_t i = 0; i < gpus; ++i) {
-      machine.gpus.push_back(Gpu("g" + std::to_string((i * 2 + 1) % 4),
+      machine.gpus.push_back(Gpu("g" + std::to_string((i * 2 + 1) % 5),
                                  static_cast<int64_t>(1 + shape.Below(2)) * 8000));
     }
     if (gpus > 0) machine.attributes.push_back(model::kGpuSharingCapability);
@@ -122,6 +123,8 @@ class Walk {
     }
     if (Chance(30)) instance.record.attributes.push_back({.name = "color"});
     if (Chance(30)) instance.record.attributes.push_back({.name = "color2", .value = "red"});
+    std::sort(instance.record.attributes.begin(), instance.record.attributes.end(),
+              [](const auto& a, const auto& b) { return a.name < b.name; });
     instance.record.version_info.agent_version = Chance(50) ? "1.9.9" : "1.10.0";
     inventory_.Put(instance.record);
     if (is_new) {
