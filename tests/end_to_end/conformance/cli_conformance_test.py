@@ -73,7 +73,7 @@ def table_sections(text):
     lines = text.splitlines()
     found = {}
     for above, line, below in zip(lines, lines[1:], lines[2:]):
-        title = re.fullmatch(r"\|+( +)(\w+)( +)\|+", line)
+        title = re.fullmatch(r"\|+( *)(\w+)( *)\|+", line)
         is_rule = re.fullmatch(r"[|+-]+", below) and re.fullmatch(r"[|+-]+", above)
         if title and is_rule and abs(len(title[1]) - len(title[3])) <= 1:
             found[title[2]] = True

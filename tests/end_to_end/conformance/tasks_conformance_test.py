@@ -104,7 +104,7 @@ NAMED = [
          {"placementConstraints": [{"type": "near"}]}, "placementConstraints"),
     case("unknown_provider", "ecs-api.md 7.1: provider unknown or not attached",
          {"capacityProviderStrategy": [{"capacityProvider": "nowhere", "weight": 1}]},
-         "capacity provider"),
+         "capacityProviderStrategy"),
     case("tags_51", "ecs-api.md 12.2: 50 tags per resource",
          {"tags": [{"key": f"k{n}", "value": "v"} for n in range(51)]}, "50"),
     case("tag_aws", "ecs-api.md 12.2: the prefix aws: is refused",
