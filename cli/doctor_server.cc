@@ -1,10 +1,11 @@
 #include "cli/doctor_server.h"
 
+#include <exception>
 #include <string>
+#include <utility>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_future.hpp>
 #include <fmt/format.h>
 
 #include "absl/time/clock.h"
@@ -21,23 +22,27 @@ using Verdict = Finding::Verdict;
 constexpr absl::Duration kConnectMax = absl::Seconds(10);
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 14);
 
+// Not until the loop has nothing left to do: deadlines that were met are still waiting there.
 template <class T>
-T Await(net::awaitable<T> work) {
-  net::io_context loop;
-  auto result = net::co_spawn(loop, std::move(work), net::use_future);
+T Await(net::io_context& loop, net::awaitable<T> work) {
+  T result;
+  std::exception_ptr thrown;
+  net::co_spawn(loop, std::move(work), [&](std::exception_ptr error, T value) {
+    thrown = error;
+    result = std::move(value);
+    loop.stop();
+  });
   loop.run();
-  return result.get();
+  if (thrown) std::rethrow_exception(thrown);
+  return result;
 }
 
 // In words; the advice depends on what is wrong.
 Finding CheckConnection(const agent::ServerAccess& access, const std::string& url) {
   Finding finding{.name = "server"};
   net::io_context loop;
-  auto connecting =
-      net::co_spawn(loop, agent::ConnectTo(access.address, access.tls, absl::Now() + kConnectMax),
-                    net::use_future);
-  loop.run();
-  const absl::StatusOr<transport::Stream> stream = connecting.get();
+  const absl::StatusOr<transport::Stream> stream =
+      Await(loop, agent::ConnectTo(access.address, access.tls, absl::Now() + kConnectMax));
   if (!stream.ok()) {
     finding.verdict = Verdict::kProblem;
     finding.found = std::string(stream.status().message());
@@ -59,8 +64,10 @@ Finding CheckConnection(const agent::ServerAccess& access, const std::string& ur
 
 Finding CheckCall(const agent::ServerAccess& access) {
   Finding finding{.name = "credentials", .verdict = Verdict::kProblem};
+  net::io_context loop;
   agent::EcsClient server(access);
-  const absl::StatusOr<agent::ApiAnswer> answer = Await(server.Call("DiscoverPollEndpoint", "{}"));
+  const absl::StatusOr<agent::ApiAnswer> answer =
+      Await(loop, server.Call("DiscoverPollEndpoint", "{}"));
   if (!answer.ok()) {
     finding.found = std::string(answer.status().message());
     return finding;
