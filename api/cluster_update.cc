@@ -46,13 +46,7 @@ net::awaitable<Answer> AnswerClusterUpdate(Call call) {
     const auto updated = co_await call.context.loop.Submit(std::move(command));
     if (!updated.ok()) co_return updated.status();
     if (!updated->has_value()) continue;
-
-    JsonWriter writer;
-    writer.BeginObject();
-    writer.Key("cluster");
-    WriteCluster(**updated, {.statistics = false}, call.scope(), writer);
-    writer.EndObject();
-    co_return writer.Take();
+    co_return WriteClusterAnswer(**updated, call.scope());
   }
   co_return model::Unavailable("the cluster is being changed by others all the time: try again");
 }

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -26,20 +24,14 @@ std::string UsersFile() {
   return named.empty() ? Variable("HOME") + "/.aws/credentials" : named;
 }
 
-}  // namespace
-
+// A section of an AWS credentials file.
 auth::Credentials ReadCredentialsFile(const std::string& path, const std::string& profile) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(fmt::format("cannot read the credentials file {}", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  absl::StatusOr<auth::Credentials> credentials = agent::ParseCredentials(text.str(), profile);
-  if (!credentials.ok()) {
-    throw std::runtime_error(
-        fmt::format("{}: {}", path, std::string(credentials.status().message())));
-  }
-  return *std::move(credentials);
+  const auto source = agent::CredentialSource::FromFile(path, profile);
+  if (!source.ok()) throw std::runtime_error(std::string(source.status().message()));
+  return (*source)->Current();
 }
+
+}  // namespace
 
 auth::Credentials FindCredentials(const CredentialSources& sources) {
   if (!sources.file.empty() || !sources.profile.empty()) {

@@ -18,7 +18,4 @@ struct CredentialSources {
 // Throws std::runtime_error, saying where it looked.
 auth::Credentials FindCredentials(const CredentialSources& sources);
 
-// A section of an AWS credentials file. Throws std::runtime_error that names what is missing.
-auth::Credentials ReadCredentialsFile(const std::string& path, const std::string& profile);
-
 }  // namespace berth::cli

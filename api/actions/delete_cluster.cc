@@ -26,13 +26,7 @@ net::awaitable<Answer> DeleteCluster(Call call) {
   const absl::StatusOr<scheduler::ClusterSnapshot> cluster =
       co_await call.context.loop.Submit(std::move(command));
   if (!cluster.ok()) co_return cluster.status();
-
-  JsonWriter writer;
-  writer.BeginObject();
-  writer.Key("cluster");
-  WriteCluster(*cluster, {.statistics = false}, call.scope(), writer);
-  writer.EndObject();
-  co_return writer.Take();
+  co_return WriteClusterAnswer(*cluster, call.scope());
 }
 
 }  // namespace berth::api

@@ -179,4 +179,14 @@ void WriteCluster(const scheduler::ClusterSnapshot& cluster, const ClusterParts&
   writer.EndObject();
 }
 
+std::string WriteClusterAnswer(const scheduler::ClusterSnapshot& cluster,
+                               const model::ArnScope& scope) {
+  JsonWriter writer;
+  writer.BeginObject();
+  writer.Key("cluster");
+  WriteCluster(cluster, {.statistics = false}, scope, writer);
+  writer.EndObject();
+  return writer.Take();
+}
+
 }  // namespace berth::api

@@ -40,4 +40,9 @@ struct ClusterParts {
 void WriteCluster(const scheduler::ClusterSnapshot& cluster, const ClusterParts& parts,
                   const model::ArnScope& scope, JsonWriter& writer);
 
+// {"cluster":{...}}: what the actions that make, change or delete one answer. Without statistics,
+// which come with DescribeClusters.
+std::string WriteClusterAnswer(const scheduler::ClusterSnapshot& cluster,
+                               const model::ArnScope& scope);
+
 }  // namespace berth::api
