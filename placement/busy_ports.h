@@ -31,8 +31,8 @@ struct HostPort {
   auto operator<=>(const HostPort&) const = default;
 
   template <class H>
-  friend H AbslHashValue(H state, const HostPort& port) {
-    return H::combine(std::move(state), port.protocol, port.port);
+  friend H AbslHashValue(H state, const HostPort& host_port) {
+    return H::combine(std::move(state), host_port.protocol, host_port.port);
   }
 };
 
