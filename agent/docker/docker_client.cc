@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "agent/json.h"
 
 namespace berth::agent {
@@ -39,6 +40,20 @@ std::string PercentEncode(std::string_view text) {
     }
   }
   return encoded;
+}
+
+std::string OutOfMemoryFilter(const std::string& id) {
+  json::Builder filter;
+  filter.Object().Key("type").Array().String("container").EndArray();
+  filter.Key("event").Array().String("oom").EndArray();
+  filter.Key("container").Array().String(id).EndArray().EndObject();
+  return PercentEncode(filter.Text());
+}
+
+// Seconds and nanoseconds, as `since` and `until` want them.
+std::string UnixTime(absl::Time time) {
+  const int64_t nanos = absl::ToUnixNanos(time);
+  return absl::StrFormat("%d.%09d", nanos / 1'000'000'000, nanos % 1'000'000'000);
 }
 
 std::string LabelFilter(const std::vector<std::string>& labels) {
@@ -401,6 +416,18 @@ net::awaitable<absl::StatusOr<DockerContainer>> DockerClient::InspectContainer(s
     }
   }
   co_return container;
+}
+
+net::awaitable<absl::StatusOr<bool>> DockerClient::SawOutOfMemory(std::string id, absl::Time since,
+                                                                  absl::Duration patience) {
+  // Docker goes on with its answer until `until` has passed.
+  const std::string target =
+      absl::StrCat("/events?since=", UnixTime(since), "&until=", UnixTime(absl::Now() + patience),
+                   "&filters=", OutOfMemoryFilter(id));
+  absl::StatusOr<HttpResponse> response = co_await Call("GET", target, "", kQuickCall + patience);
+  if (!response.ok()) co_return response.status();
+  if (response->status != 200) co_return ErrorOf(*response);
+  co_return response->body.find('{') != std::string::npos;
 }
 
 net::awaitable<absl::StatusOr<std::vector<std::string>>> DockerClient::ListContainers(

@@ -87,6 +87,10 @@ class DockerClient {
   // Returns when the container is not running, at once if so already; at most `patience` later.
   net::awaitable<absl::Status> WaitContainer(std::string id, absl::Duration patience);
   net::awaitable<absl::StatusOr<DockerContainer>> InspectContainer(std::string id);
+  // Whether Docker told of an `oom` event of it since then, or tells of one within `patience`. Only
+  // the latest few hundred events of the engine are remembered.
+  net::awaitable<absl::StatusOr<bool>> SawOutOfMemory(std::string id, absl::Time since,
+                                                      absl::Duration patience);
   // Ids, also of ended ones, that carry the label ("key=value").
   net::awaitable<absl::StatusOr<std::vector<std::string>>> ListContainers(
       std::vector<std::string> labels);

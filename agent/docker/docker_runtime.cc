@@ -27,6 +27,10 @@ constexpr absl::Duration kWaitPatience = absl::Minutes(10);
 constexpr absl::Duration kWatchRetry = absl::Seconds(1);
 constexpr int kTaskSubnetPrefix = 28;  // the gateway, the task, and room
 constexpr int kSubnetAttemptsMax = 16;
+// Docker notes that a container ran out of memory only if its kernel's word of that came before the
+// container's end. Otherwise it says so in an event, a moment later.
+constexpr absl::Duration kOutOfMemoryPatience = absl::Milliseconds(500);
+constexpr int64_t kExitCodeOfSigkill = 137;
 constexpr char kOutOfMemory[] = "OutOfMemoryError: Container killed due to memory usage";
 
 // A sentence before Docker's own words, where those alone would puzzle.
@@ -57,19 +61,6 @@ std::string DigestOf(const DockerImage& image) {
   if (image.repo_digests.empty()) return {};
   const std::string& digest = image.repo_digests.front();
   return digest.substr(digest.find('@') + 1);
-}
-
-ContainerExit ExitOf(const DockerContainer& container) {
-  ContainerExit exit;
-  exit.exit_code = container.exit_code;
-  exit.finished_at =
-      container.finished_at == absl::InfinitePast() ? absl::Now() : container.finished_at;
-  if (container.oom_killed && container.exit_code != 0) {
-    exit.reason = kOutOfMemory;
-  } else {
-    exit.reason = container.error;
-  }
-  return exit;
 }
 
 absl::Status About(const std::string& what, const absl::Status& status) {
@@ -296,6 +287,22 @@ void DockerRuntime::Watch(std::string id, TaskPtr, size_t,
   Spawn(executor_, "container watch", WatchUntilEnd(std::move(id), std::move(ended)));
 }
 
+net::awaitable<ContainerExit> DockerRuntime::ExitOf(DockerContainer container) {
+  ContainerExit exit;
+  exit.exit_code = container.exit_code;
+  const bool has_end = container.finished_at != absl::InfinitePast();
+  exit.finished_at = has_end ? container.finished_at : absl::Now();
+  exit.reason = container.error;
+  bool out_of_memory = container.oom_killed && container.exit_code != 0;
+  if (!out_of_memory && container.exit_code == kExitCodeOfSigkill) {
+    const absl::StatusOr<bool> saw =
+        co_await docker_->SawOutOfMemory(container.id, container.started_at, kOutOfMemoryPatience);
+    out_of_memory = saw.ok() && *saw;
+  }
+  if (out_of_memory) exit.reason = kOutOfMemory;
+  co_return exit;
+}
+
 net::awaitable<void> DockerRuntime::WatchUntilEnd(std::string id,
                                                   std::function<void(ContainerExit)> ended) {
   const auto self = shared_from_this();
@@ -303,7 +310,8 @@ net::awaitable<void> DockerRuntime::WatchUntilEnd(std::string id,
     const absl::Status waited = co_await docker_->WaitContainer(id, kWaitPatience);
     const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
     if (container.ok() && container->state != DockerState::kRunning) {
-      ended(ExitOf(*container));
+      ContainerExit exit = co_await ExitOf(*container);
+      ended(std::move(exit));
       co_return;
     }
     if (absl::IsNotFound(container.status())) {
@@ -409,7 +417,7 @@ net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> DockerRuntime::Find(
     found.running = container->state == DockerState::kRunning;
     found.has_run = container->started_at != absl::InfinitePast();
     found.started = {.started_at = container->started_at, .bindings = container->bindings};
-    found.exit = ExitOf(*container);
+    if (!found.running && found.has_run) found.exit = co_await ExitOf(*container);
     all.push_back(std::move(found));
   }
   const absl::StatusOr<std::vector<DockerNetwork>> networks =

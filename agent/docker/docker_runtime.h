@@ -50,6 +50,7 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::awaitable<absl::Status> EnsurePauseImage();
   net::awaitable<absl::StatusOr<std::string>> TaskNetwork(TaskPtr task);
   net::awaitable<absl::StatusOr<std::string>> PauseContainer(TaskPtr task, std::string network);
+  net::awaitable<ContainerExit> ExitOf(DockerContainer container);
   net::awaitable<void> WatchUntilEnd(std::string id, std::function<void(ContainerExit)> ended);
   net::awaitable<absl::StatusOr<std::vector<DockerContainer>>> ContainersOf(std::string task_arn);
   net::awaitable<absl::Status> RemoveNetworksOf(std::string task_arn);

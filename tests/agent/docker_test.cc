@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <boost/asio/detached.hpp>
 #include <catch2/catch.hpp>
 
 #include "absl/time/clock.h"
+#include "agent/docker/docker_client.h"
 #include "agent/json.h"
 #include "tests/agent/agent_under_test.h"
 #include "tests/support/busybox_image.h"
@@ -176,6 +178,48 @@ TEST_CASE("a container that takes more memory than its limit is named as such", 
   REQUIRE(host.Reaches("t1", "STOPPED"));
   CHECK(host.Told("t1", "a", "exitCode") == "137");
   CHECK(host.Told("t1", "a", "reason") == "OutOfMemoryError: Container killed due to memory usage");
+}
+
+TEST_CASE("a container killed by someone else is not said to be out of memory", "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+  host.Run("t1", Sh("a", "sleep 60", ",\"memory\":16"));
+  REQUIRE(host.Reaches("t1", "RUNNING"));
+
+  OutputOf("docker kill " + host.Told("t1", "a", "runtimeId"));
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.Told("t1", "a", "exitCode") == "137");
+  CHECK(host.Told("t1", "a", "reason").empty());
+}
+
+// Docker may say that a container was killed before it says for what.
+TEST_CASE("Docker's events tell of a container that ran out of memory", "[agent][docker]") {
+  if (!Ready()) return;
+  const auto saw_out_of_memory = [](const std::string& script) {
+    const absl::Time began = absl::Now();
+    const std::string id =
+        OutputOf("docker run -d -m 16m --label com.amazonaws.ecs.task-definition-family=" +
+                 std::string(kFamily) + " " + kImage + " /bin/busybox sh -c '" + script + "'");
+    OutputOf("docker wait " + id);
+    net::io_context io;
+    DockerClient docker("/var/run/docker.sock");
+    absl::StatusOr<bool> saw = false;
+    net::co_spawn(
+        io,
+        [&]() -> net::awaitable<void> {
+          saw = co_await docker.SawOutOfMemory(id, began, absl::Milliseconds(500));
+        },
+        net::detached);
+    io.run();
+    OutputOf("docker rm -f " + id);
+    REQUIRE(saw.ok());
+    return *saw;
+  };
+
+  CHECK(saw_out_of_memory("x=0123456789abcdef; while true; do x=$x$x; done"));
+  CHECK_FALSE(saw_out_of_memory("kill -9 $$"));
 }
 
 TEST_CASE("an image that is nowhere stops the task with Docker's reason", "[agent][docker]") {
