@@ -60,7 +60,7 @@ endfunction()
 # berth_test(FOLDER): tests/FOLDER/*.cc as one binary that links the target FOLDER alone, so that a
 # call upwards does not link. tests/support/ is for all.
 function(berth_test folder)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cc)
   if(NOT sources)
     return()
   endif()
