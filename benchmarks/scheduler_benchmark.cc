@@ -20,6 +20,7 @@ class Cluster {
     Do(CreateCluster{.name = name_});
     const model::TaskSpec spec{.family = "web", .containers = {{.name = "app", .memory_mib = 1}}};
     Do(RegisterTaskDefinition{.family = "web",
+                              .document = std::make_shared<const std::string>("{}"),
                               .spec = std::make_shared<const model::TaskSpec>(spec)});
     for (int i = 0; i < kInstances; ++i) {
       Do(RegisterContainerInstance{
