@@ -5,7 +5,7 @@
 #include <openssl/rand.h>
 
 #include "absl/strings/str_format.h"
-#include "agent/json.h"
+#include "agent/json_parts.h"
 #include "model/check.h"
 
 namespace berth::agent {
@@ -31,14 +31,8 @@ std::string EncodeIdentity(const Identity& identity) {
 
 absl::StatusOr<Identity> DecodeIdentity(std::string_view text) {
   json::Document document;
-  if (!json::Parse(text, document) || !document.IsObject()) {
-    return absl::DataLossError("it is not a JSON object");
-  }
-  const int64_t format = json::FindInt(document, "format").value_or(0);
-  if (format != kFormat) {
-    return absl::DataLossError(
-        absl::StrFormat("its format is %d; this version reads %d", format, kFormat));
-  }
+  const absl::Status parsed = ParseStateDocument(text, kFormat, document);
+  if (!parsed.ok()) return parsed;
   Identity identity;
   identity.agent_id = json::StringOr(document, "agentId");
   identity.cluster = json::StringOr(document, "cluster");

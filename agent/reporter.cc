@@ -2,7 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "agent/json.h"
+#include "agent/json_parts.h"
 #include "agent/spawn.h"
 
 namespace berth::agent {
@@ -37,16 +37,8 @@ void WriteContainer(json::Builder& out, const ContainerPayload& container,
     if (!state.reason.empty()) out.Member("reason", Shortened(state.reason));
   }
   if (!state.bindings.empty()) {
-    out.Key("networkBindings").Array();
-    for (const model::NetworkBinding& binding : state.bindings) {
-      out.Object();
-      out.Member("bindIP", binding.bind_ip);
-      out.Member("containerPort", binding.container_port);
-      out.Member("hostPort", binding.host_port);
-      out.Member("protocol", model::ToString(binding.protocol));
-      out.EndObject();
-    }
-    out.EndArray();
+    out.Key("networkBindings");
+    WriteNetworkBindings(state.bindings, out);
   }
   out.EndObject();
 }

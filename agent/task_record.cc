@@ -3,8 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-#include "agent/json.h"
+#include "agent/json_parts.h"
 
 namespace berth::agent {
 
@@ -59,16 +58,8 @@ void WriteContainer(json::Builder& out, std::string_view name, const ContainerSt
   if (container.exit_code) out.Member("exitCode", *container.exit_code);
   WriteTime(out, "startedAt", container.started_at);
   WriteTime(out, "finishedAt", container.finished_at);
-  out.Key("bindings").Array();
-  for (const model::NetworkBinding& binding : container.bindings) {
-    out.Object();
-    out.Member("bindIP", binding.bind_ip);
-    out.Member("containerPort", binding.container_port);
-    out.Member("hostPort", binding.host_port);
-    out.Member("protocol", model::ToString(binding.protocol));
-    out.EndObject();
-  }
-  out.EndArray();
+  out.Key("bindings");
+  WriteNetworkBindings(container.bindings, out);
   out.Member("reported", model::ToString(container.reported));
   out.EndObject();
 }
@@ -129,14 +120,8 @@ std::string EncodeRecord(const TaskRecord& record) {
 
 absl::StatusOr<TaskRecord> DecodeRecord(std::string_view text) {
   json::Document document;
-  if (!json::Parse(text, document) || !document.IsObject()) {
-    return absl::DataLossError("it is not a JSON object");
-  }
-  const int64_t format = json::FindInt(document, "format").value_or(0);
-  if (format != kFormat) {
-    return absl::DataLossError(
-        absl::StrFormat("its format is %d; this version reads %d", format, kFormat));
-  }
+  const absl::Status parsed = ParseStateDocument(text, kFormat, document);
+  if (!parsed.ok()) return parsed;
   TaskRecord record;
   const std::string arn = json::StringOr(document, "arn");
   const auto desired = model::ParseDesiredStatus(json::StringOr(document, "desired"));
