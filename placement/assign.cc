@@ -59,6 +59,32 @@ Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_ran
   return placement;
 }
 
+Fit FindFit(const Demand& demand, const Instance& instance) {
+  if (demand.cpu_units > instance.remaining_cpu_units()) return {};
+  if (demand.memory_mib > instance.remaining_memory_mib()) return {};
+  for (const int64_t port : demand.tcp_ports) {
+    if (IsPortInUse(instance, model::Protocol::kTcp, port)) return {};
+  }
+  for (const int64_t port : demand.udp_ports) {
+    if (IsPortInUse(instance, model::Protocol::kUdp, port)) return {};
+  }
+  switch (demand.gpu.kind) {
+    case Kind::kNone:
+      return {.fits = true};
+    case Kind::kDedicated:
+      return {.fits = IdleGpus(instance) >= demand.gpu.count};
+    case Kind::kAll: {
+      const int64_t gpus = RegisteredGpus(instance);
+      return {.fits = gpus > 0 && IdleGpus(instance) == gpus};
+    }
+    case Kind::kShared: {
+      const Device* gpu = ChooseSharedGpu(demand.gpu, instance);
+      return {.fits = gpu != nullptr, .gpu = gpu};
+    }
+  }
+  return {};
+}
+
 const Device* ChooseSharedGpu(const GpuDemand& demand, const Instance& instance) {
   const auto rank = [](const Device& device) {
     return std::tuple(device.IsIdle(), device.remaining_memory_mib(), device.rank);

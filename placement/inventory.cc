@@ -13,6 +13,8 @@ namespace {
 
 using model::Protocol;
 
+constexpr int32_t kLoggedSlotsMin = 16;
+
 uint64_t BusyPortsOf(const Instance& instance, const BusyPorts& busy_ports) {
   uint64_t bits = 0;
   for (const HostPort& port : PortsInUse(instance)) bits |= busy_ports.BitOf(port);
@@ -65,6 +67,11 @@ Instance& Inventory::Impl::Add(const model::InstanceId& id) {
   }
   const int32_t slot = free_slots.back();
   free_slots.pop_back();
+  if (slot >= logged_slots) {
+    logged_slots = std::max(kLoggedSlotsMin, 2 * logged_slots);
+    changes.Reset(logged_slots);
+    registrations.Reset(logged_slots);
+  }
   slots_by_id.emplace(id, slot);
   instances[slot] = std::make_unique<Instance>();
   Instance& instance = *instances[slot];
@@ -126,9 +133,12 @@ void Inventory::Put(const model::ContainerInstance& record) {
   Instance* known = impl_->Find(record.id);
   Instance& instance = known != nullptr ? *known : impl_->Add(record.id);
   impl_->Unindex(instance);
+  if (known != nullptr) impl_->attributes.Remove(instance);
   const std::vector<HostPort> ports_before = PortsInUse(instance);
 
   Register(instance, record);
+  impl_->attributes.Add(instance);
+  impl_->registrations.Add(instance.slot);
 
   CapabilityClass* before = instance.capability_class;
   instance.capability_class = impl_->classes.Join(instance.attributes);
@@ -147,17 +157,25 @@ void Inventory::SetEligible(const model::InstanceId& id, bool eligible) {
 }
 
 void Inventory::SetConnected(const model::InstanceId& id, bool connected) {
-  impl_->At(id).connected = connected;
+  Instance& instance = impl_->At(id);
+  if (instance.connected == connected) return;
+  instance.connected = connected;
+  impl_->changes.Add(instance.slot);
 }
 
 void Inventory::SetRunningTasks(const model::InstanceId& id, int64_t running_tasks) {
-  impl_->At(id).running_tasks = running_tasks;
+  Instance& instance = impl_->At(id);
+  if (instance.running_tasks == running_tasks) return;
+  instance.running_tasks = running_tasks;
+  impl_->changes.Add(instance.slot);
 }
 
 void Inventory::Remove(const model::InstanceId& id) {
   Instance& instance = impl_->At(id);
   BERTH_CHECK(instance.reservations == 0);
   impl_->Unindex(instance);
+  impl_->attributes.Remove(instance);
+  impl_->registrations.Add(instance.slot);
   impl_->classes.Leave(instance.capability_class);
   impl_->LeavePorts(instance, PortsInUse(instance));
   const int32_t slot = instance.slot;

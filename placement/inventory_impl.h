@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "placement/attribute_index.h"
 #include "placement/busy_ports.h"
 #include "placement/capability_class.h"
+#include "placement/change_log.h"
 #include "placement/instance.h"
 #include "placement/inventory.h"
+#include "placement/ruled_rankings.h"
+#include "placement/task_groups.h"
 
 namespace berth::placement {
 
@@ -23,6 +27,13 @@ struct Inventory::Impl {
   CapabilityClasses classes = {};
   BusyPorts busy_ports = {};
   TaskGroups groups = {};
+  AttributeIndex attributes = {};
+  // Slots whose instance has changed in any way, and those whose instance has come, gone or
+  // registered anew: what the rankings follow.
+  ChangeLog changes = ChangeLog();
+  ChangeLog registrations = ChangeLog();
+  int32_t logged_slots = 0;             // how many the logs have room for
+  mutable RuledRankings rankings = {};  // a cache: what it answers does not depend on what it holds
   std::vector<IndexPosition> next_positions = {};  // room to work in, kept for its memory
 
   Instance& Add(const model::InstanceId& id);

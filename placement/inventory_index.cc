@@ -86,6 +86,7 @@ void AppendPositions(const Instance& instance, std::vector<IndexPosition>& posit
 }
 
 void Inventory::Impl::Reindex(Instance& instance) {
+  changes.Add(instance.slot);
   next_positions.clear();
   AppendPositions(instance, next_positions);
   CapabilityClass& indexes = *instance.capability_class;
@@ -187,6 +188,7 @@ std::vector<std::string> Inventory::FindViolations() const {
       }
     }
   }
+  append(impl_->rankings.FindViolations());
   return violations;
 }
 

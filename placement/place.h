@@ -1,5 +1,5 @@
-// Where a task goes. Without rules by index, with no scan over the instances; with rules by a scan
-// of those with room.
+// Where a task goes, without a scan over the instances: without rules by index, with rules by the
+// ranking that the last task of the same demand, rules and group left behind.
 //
 // Order of preference, after what the rules say: for a task that shares a GPU, an already shared
 // GPU before an IDLE one, the tightest fit first, so that whole GPUs stay whole; for dedicated
@@ -31,8 +31,9 @@ std::optional<Placement> Place(const Demand& demand, const Inventory& inventory)
 // The task to be placed, as far as its rules ask.
 struct TaskToPlace {
   std::string group =
-      {};             // whose tasks distinctInstance and spread count; goes into the reservation
-  uint64_t seed = 0;  // what random chooses by
+      {};  // whose tasks distinctInstance and spread count; goes into the reservation
+  // What random chooses by. Of inventories with the same history, the same seed finds the same.
+  uint64_t seed = 0;
 };
 // Where there are no rules, the same by index.
 std::optional<Placement> Place(const Demand& demand, const Inventory& inventory, const Rules& rules,

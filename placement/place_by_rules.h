@@ -1,5 +1,5 @@
-// Where a task with constraints or strategies goes: a scan of the instances. Inside placement/
-// only.
+// Where a task with constraints or strategies goes: first in the ranking of its demand and rules.
+// Inside placement/ only.
 #pragma once
 
 #include <optional>

@@ -35,36 +35,11 @@ bool HoldsInOrder(Op op, std::strong_ordering order) {
   }
 }
 
-bool HoldsForText(const QueryTest& test, std::string_view value) {
-  switch (test.op) {
-    case Op::kMatches:
-      return test.pattern->Matches(value);
-    case Op::kNotMatches:
-      return !test.pattern->Matches(value);
-    case Op::kIn:
-      return IsAmong(test.values, value);
-    case Op::kNotIn:
-      return !IsAmong(test.values, value);
-    case Op::kExists:
-      return true;
-    case Op::kNotExists:
-      return false;
-    default:
-      return HoldsInOrder(test.op, value.compare(test.values.front()) <=> 0);
-  }
-}
-
 // What an instance lacks is nothing that could be compared: every operator is false but the one
 // that asks for just that.
 bool HoldsForAttribute(const QueryTest& test, const QueryFacts& instance) {
   const std::optional<std::string_view> value = instance.Attribute(test.attribute);
   return value ? HoldsForText(test, *value) : test.op == Op::kNotExists;
-}
-
-// Likewise false for a version that cannot be read.
-bool HoldsForVersion(const QueryTest& test, const QueryFacts& instance) {
-  const std::optional<Version> version = LeadingVersion(instance.AgentVersion());
-  return version && HoldsInOrder(test.op, CompareVersions(*version, test.version));
 }
 
 bool Holds(const QueryTest& test, const QueryFacts& instance) {
@@ -74,13 +49,13 @@ bool Holds(const QueryTest& test, const QueryFacts& instance) {
     case Subject::kAgentConnected:
       return HoldsForText(test, instance.AgentConnected() ? "true" : "false");
     case Subject::kAgentVersion:
-      return HoldsForVersion(test, instance);
+      return HoldsForVersion(test, instance.AgentVersion());
     case Subject::kEc2InstanceId:
       return HoldsForText(test, instance.Ec2InstanceId());
     case Subject::kRegisteredAt:
-      return HoldsInOrder(test.op, absl::ToUnixSeconds(instance.RegisteredAt()) <=> test.number);
+      return HoldsForNumber(test, absl::ToUnixSeconds(instance.RegisteredAt()));
     case Subject::kRunningTasksCount:
-      return HoldsInOrder(test.op, instance.RunningTasksCount() <=> test.number);
+      return HoldsForNumber(test, instance.RunningTasksCount());
     case Subject::kTaskGroup:
       return instance.AnyTaskGroup(
           [&test](std::string_view group) { return HoldsForText(test, group); });
@@ -107,6 +82,35 @@ bool Holds(const QueryExpression& expression, const QueryFacts& instance) {
 }
 
 }  // namespace
+
+bool HoldsForText(const QueryTest& test, std::string_view value) {
+  switch (test.op) {
+    case Op::kMatches:
+      return test.pattern->Matches(value);
+    case Op::kNotMatches:
+      return !test.pattern->Matches(value);
+    case Op::kIn:
+      return IsAmong(test.values, value);
+    case Op::kNotIn:
+      return !IsAmong(test.values, value);
+    case Op::kExists:
+      return true;
+    case Op::kNotExists:
+      return false;
+    default:
+      return HoldsInOrder(test.op, value.compare(test.values.front()) <=> 0);
+  }
+}
+
+// What cannot be read is nothing that could be compared either.
+bool HoldsForVersion(const QueryTest& test, std::string_view reported) {
+  const std::optional<Version> version = LeadingVersion(reported);
+  return version && HoldsInOrder(test.op, CompareVersions(*version, test.version));
+}
+
+bool HoldsForNumber(const QueryTest& test, int64_t number) {
+  return HoldsInOrder(test.op, number <=> test.number);
+}
 
 Query::Query(std::string text, std::unique_ptr<const QueryExpression> expression)
     : text_(std::move(text)), expression_(std::move(expression)) {}

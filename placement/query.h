@@ -55,6 +55,7 @@ class Query {
 
   bool Matches(const QueryFacts& instance) const;
   const std::string& text() const { return text_; }
+  const QueryExpression& expression() const { return *expression_; }  // for placement/ only
 
  private:
   Query(std::string text, std::unique_ptr<const QueryExpression> expression);

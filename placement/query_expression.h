@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "placement/pattern.h"
@@ -54,6 +55,14 @@ struct QueryExpression {
   std::vector<QueryExpression> operands = {};  // one for kNot
   QueryTest test = {};                         // kTest
 };
+
+// Whether a test of a subject that is text holds for this one: an attribute's value, an id, a
+// group.
+bool HoldsForText(const QueryTest& test, std::string_view value);
+// kAgentVersion: for a version as the agent reports it.
+bool HoldsForVersion(const QueryTest& test, std::string_view reported);
+// kRegisteredAt, kRunningTasksCount.
+bool HoldsForNumber(const QueryTest& test, int64_t number);
 
 // InvalidParameter, as Query::Compile describes it.
 absl::StatusOr<QueryExpression> ParseQuery(std::string_view text);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "model/rng.h"
-
 namespace berth::placement::naive {
 namespace {
 
@@ -293,30 +291,34 @@ int64_t ScoreOf(const Strategy& strategy, const Option& option, const Demand& de
 
 }  // namespace
 
-std::optional<Placement> Place(const Demand& demand, const Cluster& cluster, const Rules& rules,
-                               const TaskToPlace& task) {
+std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                                const std::string& group) {
   const auto by_rank = [](const Option& a, const Option& b) { return a.rank < b.rank; };
   std::vector<Option> options;  // one for each instance, by id
   for (const auto& [id, instance] : cluster) {
-    if (FindShortfall(demand, instance, rules, task.group)) continue;
+    if (FindShortfall(demand, instance, rules, group)) continue;
     std::vector<Option> of_instance;
     AddOptions(demand, instance, of_instance);
     options.push_back(*std::min_element(of_instance.begin(), of_instance.end(), by_rank));
   }
-  if (options.empty()) return std::nullopt;
+  bool any_will_do = false;
   for (const Strategy& strategy : rules.strategies) {
-    if (strategy.kind == Strategy::Kind::kRandom) {
-      options = {options[model::Rng(task.seed).Below(options.size())]};
-      continue;
-    }
+    any_will_do |= strategy.kind == Strategy::Kind::kRandom;
+    if (any_will_do || options.empty()) break;
     std::map<int64_t, std::vector<Option>> by_score;
     for (const Option& option : options) {
-      by_score[ScoreOf(strategy, option, demand, cluster, task.group)].push_back(option);
+      by_score[ScoreOf(strategy, option, demand, cluster, group)].push_back(option);
     }
     options = by_score.begin()->second;
   }
-  Placement best = std::min_element(options.begin(), options.end(), by_rank)->placement;
-  best.reservation.group = task.group;
+  if (!any_will_do && !options.empty()) {
+    options = {*std::min_element(options.begin(), options.end(), by_rank)};
+  }
+  std::vector<Placement> best;
+  for (const Option& option : options) {
+    best.push_back(option.placement);
+    best.back().reservation.group = group;
+  }
   return best;
 }
 

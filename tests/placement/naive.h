@@ -46,8 +46,9 @@ std::optional<std::string> AttributeValue(const Instance& instance, const std::s
 // As above, then the constraints.
 std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& instance,
                                        const Rules& rules, const std::string& group);
-std::optional<Placement> Place(const Demand& demand, const Cluster& cluster, const Rules& rules,
-                               const TaskToPlace& task);
+// Every place as good as the best by the rules: one, but for random, which may choose any of them.
+std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                                const std::string& group);
 
 // Whatever is promised to more than one task, or beyond what there is; in words. Instances that
 // registered anew with less than they hold are for the caller to leave out.

@@ -147,19 +147,6 @@ TEST_CASE("random takes any of those that the strategy before it left", "[placem
   CHECK(chosen == std::set<std::string>{"i-2", "i-3"});
 }
 
-TEST_CASE("a random choice does not depend on the order in which instances came", "[placement]") {
-  RuledWorld world({In("i-1", "a"), In("i-2", "a"), In("i-3", "a")});
-  RuledWorld other({In("i-3", "a"), In("i-1", "a"), In("i-2", "a")});
-
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Rules rules{.strategies = {Random()}};
-    CHECK(world.Run("t", rules, "web", Plain(64, 64), seed) ==
-          other.Run("t", rules, "web", Plain(64, 64), seed));
-    world.Stop("t");
-    other.Stop("t");
-  }
-}
-
 TEST_CASE("without rules a task with a group goes where one without goes", "[placement]") {
   RuledWorld world({{.id = "i-1", .memory_mib = 9000}, {.id = "i-2", .memory_mib = 8000}});
 
