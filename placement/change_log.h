@@ -11,7 +11,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "model/check.h"
@@ -30,9 +33,21 @@ class ChangeLog {
     BERTH_CHECK(positions >= 0);
     oldest_ = ++next_;
     last_change_.assign(positions, kNever);
-    uint64_t length = kShortest;
-    while (length < static_cast<uint64_t>(positions)) length *= 2;
-    ring_.assign(length, 0);
+    ring_.assign(std::bit_ceil(std::max(kShortest, static_cast<size_t>(positions))), 0);
+  }
+
+  // There are more positions; what changed is kept. Amortised over growing one by one O(1).
+  void Grow(int32_t positions) {
+    BERTH_CHECK(positions >= static_cast<int32_t>(last_change_.size()));
+    last_change_.resize(positions, kNever);
+    if (static_cast<size_t>(positions) <= ring_.size()) return;
+    std::vector<int32_t> longer(std::bit_ceil(static_cast<size_t>(positions)));
+    const uint64_t kept = std::max(oldest_, next_ - std::min<uint64_t>(next_, ring_.size()));
+    for (uint64_t change = kept; change < next_; ++change) {
+      longer[change & (longer.size() - 1)] = ring_[change & (ring_.size() - 1)];
+    }
+    oldest_ = kept;
+    ring_ = std::move(longer);
   }
 
   // Requires: 0 <= position < positions.
@@ -58,7 +73,7 @@ class ChangeLog {
   }
 
  private:
-  static constexpr uint64_t kShortest = 16;
+  static constexpr size_t kShortest = 16;
 
   uint64_t oldest_ = 0;  // readers that saw less must rebuild
   uint64_t next_ = 0;

@@ -39,6 +39,20 @@ TEST_CASE("a reader that was never built, or saw other positions, must rebuild",
   CHECK(log.CanReplay(log.sequence()));
 }
 
+TEST_CASE("a reader follows a log that grows", "[change_log]") {
+  ChangeLog log(1);
+  const uint64_t seen = log.sequence();
+  std::vector<int32_t> all;
+  for (int32_t i = 0; i < 1000; ++i) {
+    log.Grow(i + 1);
+    log.Add(i);
+    all.push_back(i);
+  }
+
+  REQUIRE(log.CanReplay(seen + 1000 - 64));
+  CHECK(Replayed(log, seen + 1000 - 64) == std::vector<int32_t>(all.end() - 64, all.end()));
+}
+
 TEST_CASE("a reader further behind than there are positions must rebuild", "[change_log]") {
   ChangeLog log(64);
   const uint64_t seen = log.sequence();

@@ -1,0 +1,114 @@
+// Fragmentation gradient descent: the placement that lowers the fragmentation of its node most, or
+// raises it least. Weng et al., USENIX ATC 2023; docs/placement.md has the formula.
+//
+// Fragmentation depends on the multiset of the devices and on which typical tasks the CPU left
+// suffices for. Nodes equal in both share the work: equal multisets are one *profile*, interned,
+// with its fragmentation for every class of CPU left; and what a shape makes of a profile is
+// remembered as its *steps*.
+//
+// Scores come from integers, the weights being counts. They are exact, but for changes so near a
+// border between two scores that the rounding of the published doubles decides, which is to say
+// changes of 0; those come from the doubles of fragmentation.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "placement/fleet/gpu_policy.h"
+
+namespace berth::placement {
+
+// floor(100 / (1 + exp(-x))), where x is the fragmentation that a placement removes, in devices.
+class SigmoidScore {
+ public:
+  struct Result {
+    int64_t score = 0;            // 0..100
+    bool is_near_border = false;  // an error of kError in x could have changed it
+  };
+  static constexpr double kError = 1e-9;
+
+  SigmoidScore();
+  Result Of(double x) const;
+
+ private:
+  // borders_[k]: the least double that scores k + 1 or more.
+  std::array<double, 100> borders_ = {};
+};
+
+class Fgd : public GpuPolicy {
+ public:
+  // Profiles and steps remembered at most. Beyond, all are forgotten but what the nodes are in.
+  static constexpr size_t kProfilesMax = size_t{1} << 18;
+  static constexpr size_t kStepsMax = size_t{1} << 22;
+
+  explicit Fgd(const GpuPolicyInputs& inputs);
+
+  int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) override;
+  DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) override;
+  void NodeChanged(const NodeView& view) override;
+
+ private:
+  using ProfileId = int32_t;
+  // A device as far as profiles go, in one word: what is left, its total, whether it is idle.
+  using Word = uint64_t;
+
+  struct Profile {
+    uint64_t hash = 0;
+    uint8_t model = 0;
+    uint8_t devices = 0;
+    std::array<Word, kDevicesMax> words = {};  // sorted
+  };
+  struct Node {
+    ProfileId profile = -1;
+    int32_t cpu_class = 0;
+  };
+  struct Step {
+    ProfileId after = 0;
+    Word taken = 0;  // kShared: the device
+  };
+  struct Steps {
+    uint32_t begin = 0;
+    uint32_t count = 0;
+  };
+  // When a typical task begins to count: from this class of CPU left on.
+  struct Weight {
+    TaskShape shape = {};
+    int64_t count = 0;
+    int32_t cpu_class = 0;
+  };
+
+  static Word ToWord(const DeviceState& device);
+  static DeviceState FromWord(Word word);
+
+  int32_t CpuClass(int64_t cpu_left) const;
+  ProfileId Intern(const Profile& key);
+  int64_t* TableOf(ProfileId id) { return tables_.data() + static_cast<size_t>(id) * classes_; }
+  void FillTable(ProfileId id);
+  std::span<const Step> StepsFrom(ProfileId id, const TaskShape& shape);
+  void AddStep(const Profile& before, DeviceSet taken, const TaskShape& shape);
+  int64_t ScoreStep(const Node& node, ProfileId after, int32_t cpu_class_after);
+  double Exactly(ProfileId id, int32_t cpu_class);
+  void Forget();
+
+  const TaskMix mix_;
+  const double device_units_;
+  const double devices_per_weight_;  // makes devices of weighed units
+  const SigmoidScore sigmoid_ = {};
+  std::vector<int64_t> cpu_borders_ = {};  // what typical tasks ask for, ascending
+  std::vector<Weight> weights_ = {};
+  size_t classes_ = 0;
+
+  std::vector<Node> nodes_ = {};  // by slot
+  std::vector<Profile> profiles_ = {};
+  std::vector<ProfileId> buckets_ = {};  // of the hash table; -1: empty
+  std::vector<int64_t> tables_ = {};     // classes_ for each profile: its fragmentation, weighed
+  absl::flat_hash_map<uint64_t, Steps> steps_from_ = {};
+  std::vector<Step> steps_ = {};
+  absl::flat_hash_map<uint64_t, double> exact_ = {};
+};
+
+}  // namespace berth::placement

@@ -1,0 +1,355 @@
+#include "placement/fleet/fleet.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "model/check.h"
+
+namespace berth::placement {
+namespace {
+
+// Calls `visit(number)` for each device of the set.
+template <class Visit>
+void ForEachDevice(DeviceSet devices, Visit visit) {
+  for (; devices != 0; devices &= devices - 1) visit(std::countr_zero(devices));
+}
+
+// Under which bit of NodeState::kinds a task that got these devices is counted; 0 for those that
+// share, none without a GPU.
+std::optional<int> KindOf(const TaskShape& shape, DeviceSet devices) {
+  if (shape.gpu == GpuNeed::kNone) return std::nullopt;
+  return shape.gpu == GpuNeed::kShared ? 0 : std::popcount(devices);
+}
+
+}  // namespace
+
+Fleet::Fleet(std::unique_ptr<GpuPolicy> policy, int64_t ranking_bytes_max)
+    : policy_(std::move(policy)), ranking_bytes_max_(ranking_bytes_max) {
+  BERTH_CHECK(policy_ != nullptr);
+}
+
+// --- nodes
+
+int32_t Fleet::Add(const NodeResources& resources) {
+  BERTH_CHECK(resources.model >= 0 && resources.model < kModelsMax);
+  int32_t slot = slots();
+  if (free_slots_.empty()) {
+    nodes_.emplace_back();
+    resources_.emplace_back();
+    devices_.resize(devices_.size() + devices_per_slot_);
+    kind_counts_.resize(kind_counts_.size() + devices_per_slot_ + 1);
+    log_.Grow(slots());
+  } else {
+    std::pop_heap(free_slots_.begin(), free_slots_.end(), std::greater<>());
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  nodes_[slot] = {.present = true, .eligible = true};
+  resources_[slot] = {};
+  Change(slot, resources);
+  return slot;
+}
+
+void Fleet::Change(int32_t slot, const NodeResources& resources) {
+  const auto count = static_cast<int>(resources.device_totals.size());
+  BERTH_CHECK(nodes_[slot].present && count <= kDevicesMax);
+  BERTH_CHECK(resources.model >= 0 && resources.model < kModelsMax);
+  if (count > devices_per_slot_) GrowDevices(count);
+
+  NodeState& node = nodes_[slot];
+  NodeResources& before = resources_[slot];
+  node.cpu_left += resources.cpu - before.cpu;
+  node.memory_left += resources.memory - before.memory;
+  node.tasks_left += resources.tasks_max - before.tasks_max;
+  node.model = static_cast<uint8_t>(resources.model);
+  for (int i = count; i < node.devices; ++i) BERTH_CHECK(Devices(slot)[i].IsIdle());
+  const int kept = std::min<int>(count, node.devices);
+  node.devices = static_cast<uint8_t>(count);
+  const std::span<DeviceState> devices = Devices(slot);
+  for (int i = 0; i < count; ++i) {
+    const int32_t total = resources.device_totals[i];
+    if (i >= kept) {
+      devices[i] = {.left = total, .total = total};
+      continue;
+    }
+    if (devices[i].tasks != DeviceState::kTakenWhole) devices[i].left += total - devices[i].total;
+    devices[i].total = total;
+  }
+  before = resources;
+  Summarise(slot);
+  Changed(slot);
+}
+
+void Fleet::Remove(int32_t slot) {
+  BERTH_CHECK(nodes_[slot].present);
+  BERTH_CHECK(nodes_[slot].tasks_left == resources_[slot].tasks_max);
+  nodes_[slot] = {};
+  resources_[slot] = {};
+  free_slots_.push_back(slot);
+  std::push_heap(free_slots_.begin(), free_slots_.end(), std::greater<>());
+  Changed(slot);
+}
+
+void Fleet::SetEligible(int32_t slot, bool eligible) {
+  BERTH_CHECK(nodes_[slot].present);
+  if (nodes_[slot].eligible == eligible) return;
+  nodes_[slot].eligible = eligible;
+  Changed(slot);
+}
+
+// Devices stand side by side, as many for each slot as the largest node has.
+void Fleet::GrowDevices(int devices_per_slot) {
+  const auto slot_count = static_cast<size_t>(slots());
+  std::vector<DeviceState> devices(slot_count * devices_per_slot);
+  std::vector<int32_t> kind_counts(slot_count * (devices_per_slot + 1));
+  for (size_t slot = 0; slot < slot_count; ++slot) {
+    std::copy_n(devices_.begin() + slot * devices_per_slot_, devices_per_slot_,
+                devices.begin() + slot * devices_per_slot);
+    std::copy_n(kind_counts_.begin() + slot * (devices_per_slot_ + 1), devices_per_slot_ + 1,
+                kind_counts.begin() + slot * (devices_per_slot + 1));
+  }
+  devices_ = std::move(devices);
+  kind_counts_ = std::move(kind_counts);
+  devices_per_slot_ = devices_per_slot;
+}
+
+void Fleet::Summarise(int32_t slot) {
+  NodeState& node = nodes_[slot];
+  node.idle_devices = 0;
+  node.largest_left = 0;
+  node.units_left = 0;
+  for (const DeviceState& device : Devices(slot)) {
+    node.idle_devices = static_cast<uint8_t>(node.idle_devices + (device.IsIdle() ? 1 : 0));
+    node.largest_left = std::max(node.largest_left, device.left);
+    node.units_left += device.left;
+  }
+}
+
+void Fleet::Changed(int32_t slot) {
+  log_.Add(slot);
+  policy_->NodeChanged(view(slot));
+}
+
+// --- shapes
+
+ShapeId Fleet::Intern(const TaskShape& shape) {
+  const auto [known, added] = shape_ids_.try_emplace(shape, 0);
+  if (added) {
+    BERTH_CHECK(shape.cpu >= 0 && shape.memory >= 0);
+    BERTH_CHECK((shape.gpu == GpuNeed::kShared) == (shape.units > 0) && shape.units >= 0);
+    BERTH_CHECK((shape.gpu == GpuNeed::kWhole) == (shape.devices > 0) && shape.devices >= 0);
+    if (free_shapes_.empty()) {
+      free_shapes_.push_back(static_cast<ShapeId>(shapes_.size()));
+      shapes_.emplace_back();
+    }
+    known->second = free_shapes_.back();
+    free_shapes_.pop_back();
+    shapes_[known->second].shape = shape;
+    policy_->ShapeAdded(known->second, shape);
+  }
+  ++shapes_[known->second].uses;
+  return known->second;
+}
+
+void Fleet::Release(ShapeId id) {
+  Shape& shape = shapes_[id];
+  BERTH_CHECK(shape.uses > 0);
+  if (--shape.uses > 0) return;
+  shape_ids_.erase(shape.shape);
+  DropRanking(shape);
+  free_shapes_.push_back(id);
+}
+
+void Fleet::DropRanking(Shape& shape) {
+  ranking_bytes_ -= shape.ranking_bytes;
+  shape.ranking_bytes = 0;
+  shape.ranking = Ranking();
+  shape.seen = ChangeLog::kNever;
+}
+
+void Fleet::MakeRoomFor(ShapeId id) {
+  while (ranking_bytes_ > ranking_bytes_max_) {
+    Shape* oldest = nullptr;
+    for (Shape& shape : shapes_) {
+      if (shape.seen == ChangeLog::kNever || &shape == &shapes_[id]) continue;
+      if (oldest == nullptr || shape.last_used < oldest->last_used) oldest = &shape;
+    }
+    if (oldest == nullptr) return;
+    DropRanking(*oldest);
+  }
+}
+
+int64_t Fleet::ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape) const {
+  if (!IsFeasible(nodes_[slot], shape)) return Ranking::kInfeasible;
+  return policy_->Score(view(slot), id, shape);
+}
+
+void Fleet::BringUpToDate(ShapeId id) {
+  Shape& shape = shapes_[id];
+  shape.last_used = ++uses_;
+  const uint64_t epoch = policy_->epoch();
+  if (shape.epoch == epoch && log_.CanReplay(shape.seen)) {
+    if (shape.ranking.size() < slots()) shape.ranking.Resize(slots());
+    log_.Replay(shape.seen,
+                [&](int32_t slot) { shape.ranking.Set(slot, ScoreOf(slot, id, shape.shape)); });
+    shape.seen = log_.sequence();
+    return;
+  }
+  shape.ranking.Assign(slots(), [&](int32_t slot) { return ScoreOf(slot, id, shape.shape); });
+  shape.epoch = epoch;
+  shape.seen = log_.sequence();
+  const int64_t bytes = shape.ranking.bytes();
+  ranking_bytes_ += bytes - shape.ranking_bytes;
+  shape.ranking_bytes = bytes;
+  MakeRoomFor(id);
+}
+
+// --- placing
+
+std::optional<Choice> Fleet::Choose(ShapeId id) {
+  if (model::Rng* rng = policy_->draws()) return Draw(id, *rng);
+  BringUpToDate(id);
+  const std::optional<Ranking::Entry> best = shapes_[id].ranking.Best();
+  if (!best) return std::nullopt;
+  return Choice{
+      .slot = best->position,
+      .devices = policy_->ChooseDevices(view(best->position), id, shapes_[id].shape),
+      .score = best->score,
+  };
+}
+
+std::optional<Choice> Fleet::Draw(ShapeId id, model::Rng& rng) {
+  const TaskShape& shape = shapes_[id].shape;
+  const auto chosen = [&](int32_t slot) {
+    return Choice{.slot = slot, .devices = policy_->ChooseDevices(view(slot), id, shape)};
+  };
+  if (nodes_.empty()) return std::nullopt;
+  // Drawing among all until one has room draws uniformly among those that have. Where hardly any
+  // has, counting them is cheaper.
+  constexpr int kDraws = 16;
+  for (int i = 0; i < kDraws; ++i) {
+    const auto slot = static_cast<int32_t>(rng.Below(nodes_.size()));
+    if (IsFeasible(nodes_[slot], shape)) return chosen(slot);
+  }
+  BringUpToDate(id);
+  const Ranking& ranking = shapes_[id].ranking;
+  if (!ranking.Best()) return std::nullopt;
+  uint64_t feasible = 0;
+  for (int32_t slot = 0; slot < slots(); ++slot) {
+    feasible += ranking.Get(slot) == Ranking::kInfeasible ? 0 : 1;
+  }
+  uint64_t before = rng.Below(feasible);
+  for (int32_t slot = 0;; ++slot) {
+    if (ranking.Get(slot) == Ranking::kInfeasible) continue;
+    if (before == 0) return chosen(slot);
+    --before;
+  }
+}
+
+void Fleet::Take(int32_t slot, ShapeId id, DeviceSet devices) {
+  const TaskShape& shape = shapes_[id].shape;
+  NodeState& node = nodes_[slot];
+  BERTH_CHECK(IsFeasible(node, shape));
+  BERTH_CHECK(std::popcount(devices) ==
+              (shape.gpu == GpuNeed::kShared ? 1 : DevicesAsked(shape, node)));
+  BERTH_CHECK(std::bit_width(devices) <= node.devices);
+  node.cpu_left -= shape.cpu;
+  node.memory_left -= shape.memory;
+  --node.tasks_left;
+  const std::span<DeviceState> states = Devices(slot);
+  ForEachDevice(devices, [&](int number) {
+    DeviceState& device = states[number];
+    if (shape.gpu == GpuNeed::kShared) {
+      BERTH_CHECK(device.left >= shape.units);
+      device.left -= shape.units;
+      ++device.tasks;
+    } else {
+      BERTH_CHECK(device.IsIdle());
+      device.left = 0;
+      device.tasks = DeviceState::kTakenWhole;
+    }
+  });
+  if (const std::optional<int> kind = KindOf(shape, devices)) {
+    ++KindCount(slot, *kind);
+    node.kinds |= uint64_t{1} << *kind;
+    Summarise(slot);
+  }
+  Changed(slot);
+}
+
+void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
+  const TaskShape& shape = shapes_[id].shape;
+  NodeState& node = nodes_[slot];
+  BERTH_CHECK(node.present && node.tasks_left < resources_[slot].tasks_max);
+  node.cpu_left += shape.cpu;
+  node.memory_left += shape.memory;
+  ++node.tasks_left;
+  const std::span<DeviceState> states = Devices(slot);
+  ForEachDevice(devices, [&](int number) {
+    DeviceState& device = states[number];
+    if (shape.gpu == GpuNeed::kShared) {
+      BERTH_CHECK(device.tasks > 0);
+      device.left += shape.units;
+      --device.tasks;
+    } else {
+      BERTH_CHECK(device.tasks == DeviceState::kTakenWhole);
+      device.left = device.total;
+      device.tasks = 0;
+    }
+  });
+  if (const std::optional<int> kind = KindOf(shape, devices)) {
+    if (--KindCount(slot, *kind) == 0) node.kinds &= ~(uint64_t{1} << *kind);
+    Summarise(slot);
+  }
+  Changed(slot);
+}
+
+// --- about itself
+
+int64_t Fleet::bytes() const {
+  const auto of = [](const auto& vector) {
+    return static_cast<int64_t>(vector.capacity() * sizeof(vector[0]));
+  };
+  return of(nodes_) + of(resources_) + of(devices_) + of(kind_counts_) + of(shapes_) +
+         ranking_bytes_ + static_cast<int64_t>(slots()) * 12;  // the log's ring and marks
+}
+
+std::vector<std::string> Fleet::FindViolations() const {
+  std::vector<std::string> violations;
+  for (int32_t slot = 0; slot < slots(); ++slot) {
+    const NodeView at = view(slot);
+    int64_t left = 0;
+    int32_t largest = 0;
+    int idle = 0;
+    for (const DeviceState& device : at.devices) {
+      if (device.left > device.total) {
+        violations.push_back(absl::StrFormat("slot %d: a device has more left than it has", slot));
+      }
+      left += device.left;
+      largest = std::max(largest, device.left);
+      idle += device.IsIdle() ? 1 : 0;
+    }
+    if (left != at.node.units_left || largest != at.node.largest_left ||
+        idle != at.node.idle_devices) {
+      violations.push_back(absl::StrFormat("slot %d: its sums are not its devices'", slot));
+    }
+    if (at.node.cpu_left > resources_[slot].cpu || at.node.memory_left > resources_[slot].memory) {
+      violations.push_back(absl::StrFormat("slot %d: more is left than it has", slot));
+    }
+  }
+  for (ShapeId id = 0; id < static_cast<ShapeId>(shapes_.size()); ++id) {
+    const Shape& shape = shapes_[id];
+    if (shape.seen != log_.sequence() || shape.epoch != policy_->epoch()) continue;
+    for (int32_t slot = 0; slot < slots(); ++slot) {
+      if (shape.ranking.Get(slot) != ScoreOf(slot, id, shape.shape)) {
+        violations.push_back(absl::StrFormat("shape %d: an old score for slot %d", id, slot));
+      }
+    }
+  }
+  return violations;
+}
+
+}  // namespace berth::placement

@@ -1,0 +1,139 @@
+// The compact placement engine: nodes in slots, shapes by number, a policy that scores.
+//
+// A score is kept for each node and shape: a Ranking a shape, brought up to date by the ChangeLog
+// when the shape is placed next. So a placement costs what changed since that shape was last
+// placed, not the size of the fleet. Choose, Take and GiveBack allocate nothing once a shape's
+// ranking is there. Nothing is over-committed: Take checks and aborts.
+//
+// Integers only, no ids and no strings: the caller maps its own to slots and shapes. Equal calls
+// give equal answers. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "placement/change_log.h"
+#include "placement/fleet/gpu_policy.h"
+#include "placement/fleet/node.h"
+#include "placement/fleet/task_shape.h"
+#include "placement/ranking.h"
+
+namespace berth::placement {
+
+// A node as it is when nothing runs on it.
+struct NodeResources {
+  int64_t cpu = 0;
+  int64_t memory = 0;
+  int32_t tasks_max = 0;
+  int model = 0;                            // 0..kModelsMax - 1
+  std::vector<int32_t> device_totals = {};  // at most kDevicesMax
+};
+
+struct Choice {
+  int32_t slot = 0;
+  DeviceSet devices = 0;
+  int64_t score = 0;  // of the policy; 0 when it draws
+
+  bool operator==(const Choice&) const = default;
+};
+
+class Fleet {
+ public:
+  // What the rankings of all shapes may take together. Beyond it the one that was not used for
+  // longest is dropped, and built anew when its shape comes again.
+  static constexpr int64_t kRankingBytesMax = int64_t{256} << 20;
+
+  explicit Fleet(std::unique_ptr<GpuPolicy> policy, int64_t ranking_bytes_max = kRankingBytesMax);
+
+  // The lowest free slot. Slots are what breaks ties: the lowest goes first.
+  int32_t Add(const NodeResources& resources);
+  // What its tasks hold stays. Requires: it has no fewer devices than before while tasks use them.
+  void Change(int32_t slot, const NodeResources& resources);
+  // Requires: no task is on it.
+  void Remove(int32_t slot);
+  // A node that was added is eligible.
+  void SetEligible(int32_t slot, bool eligible);
+
+  // The number of this shape; for the same shape the same. Each call is one use, and Release ends
+  // one; after the last the number may come again for another shape.
+  ShapeId Intern(const TaskShape& shape);
+  void Release(ShapeId id);
+  const TaskShape& shape(ShapeId id) const { return shapes_[id].shape; }
+
+  // Where the task should go; nothing when no node has room. Changes no node.
+  std::optional<Choice> Choose(ShapeId id);
+  // Requires: it is free, as Choose said.
+  void Take(int32_t slot, ShapeId id, DeviceSet devices);
+  // Requires: it was taken so, and not given back yet.
+  void GiveBack(int32_t slot, ShapeId id, DeviceSet devices);
+
+  // A task came, wherever it will go. For policies that learn the mix.
+  void NoteArrival(ShapeId id) { policy_->TaskArrived(id, shapes_[id].shape); }
+
+  NodeView view(int32_t slot) const {
+    return {.slot = slot,
+            .node = nodes_[slot],
+            .devices = {devices_.data() + static_cast<size_t>(slot) * devices_per_slot_,
+                        nodes_[slot].devices}};
+  }
+  // Slots 0..slots()-1 are or were in use.
+  int32_t slots() const { return static_cast<int32_t>(nodes_.size()); }
+  GpuPolicy& policy() { return *policy_; }
+  int64_t bytes() const;  // held by nodes, shapes and rankings
+
+  // Every broken invariant in words; for tests. O(everything).
+  std::vector<std::string> FindViolations() const;
+
+ private:
+  struct Shape {
+    TaskShape shape = {};
+    int64_t uses = 0;
+    // Its ranking: what it has seen, and when it was last used; none while `seen` is kNever.
+    Ranking ranking = Ranking(0);
+    uint64_t seen = ChangeLog::kNever;
+    uint64_t epoch = 0;
+    uint64_t last_used = 0;
+    int64_t ranking_bytes = 0;
+  };
+
+  std::span<DeviceState> Devices(int32_t slot) {
+    return {devices_.data() + static_cast<size_t>(slot) * devices_per_slot_, nodes_[slot].devices};
+  }
+  int32_t& KindCount(int32_t slot, int kind) {
+    return kind_counts_[static_cast<size_t>(slot) * (devices_per_slot_ + 1) + kind];
+  }
+  int64_t ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape) const;
+  void GrowDevices(int devices_per_slot);
+  void Summarise(int32_t slot);
+  void Changed(int32_t slot);
+  void BringUpToDate(ShapeId id);
+  void DropRanking(Shape& shape);
+  void MakeRoomFor(ShapeId id);
+  std::optional<Choice> Draw(ShapeId id, model::Rng& rng);
+
+  std::unique_ptr<GpuPolicy> policy_;
+  int64_t ranking_bytes_max_;
+
+  std::vector<NodeState> nodes_ = {};
+  std::vector<int32_t> free_slots_ = {};  // a heap, the lowest on top
+  // Of slot s: from s * devices_per_slot_ on.
+  int devices_per_slot_ = 0;
+  std::vector<DeviceState> devices_ = {};
+  std::vector<int32_t> kind_counts_ = {};      // of NodeState::kinds; devices_per_slot_ + 1 a slot
+  std::vector<NodeResources> resources_ = {};  // of each slot, as added
+
+  std::vector<Shape> shapes_ = {};
+  std::vector<ShapeId> free_shapes_ = {};
+  absl::flat_hash_map<TaskShape, ShapeId> shape_ids_ = {};
+
+  ChangeLog log_;
+  uint64_t uses_ = 0;  // of rankings, so far
+  int64_t ranking_bytes_ = 0;
+};
+
+}  // namespace berth::placement

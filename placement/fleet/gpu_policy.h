@@ -1,0 +1,84 @@
+// Which node a task goes to, and which of its devices: the one interface of all GPU policies.
+//
+// A policy scores placing a shape on a node that has room for it; the highest score is chosen, the
+// lowest slot among equals. It sees integers only and keeps whatever it needs of each node, which
+// NodeChanged tells it. A score may depend on the node, the shape and the policy's own inputs, and
+// on nothing else: the fleet keeps scores, and asks again only for nodes that changed, or for all
+// when `epoch` did. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/rng.h"
+#include "placement/fleet/node.h"
+#include "placement/fleet/task_mix.h"
+
+namespace berth::placement {
+
+class GpuPolicy {
+ public:
+  virtual ~GpuPolicy() = default;
+
+  // Requires of both: IsFeasible(view.node, shape).
+  virtual int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
+  virtual DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
+
+  // A node was added, or something is left of it that was not before, or the other way round. Comes
+  // before any score of that node is asked for.
+  virtual void NodeChanged(const NodeView&) {}
+  // A shape is known by this number from now on; a number may come again with another shape.
+  virtual void ShapeAdded(ShapeId, const TaskShape&) {}
+  // A task of this shape came, wherever it will go; called before it is placed. For policies that
+  // learn the mix.
+  virtual void TaskArrived(ShapeId, const TaskShape&) {}
+  // Changes when scores do that no NodeChanged announced: prices, the task mix. The fleet then
+  // drops every score it keeps.
+  virtual uint64_t epoch() const { return 0; }
+  // A policy that draws uniformly among the nodes with room, instead of the best, gives its source.
+  virtual model::Rng* draws() { return nullptr; }
+};
+
+enum class GpuPolicyKind {
+  kRandom,
+  kFirstFit,
+  kWorstFit,
+  kBestFit,
+  kDotProduct,
+  kGpuPacking,
+  kGpuClustering,
+  kFgd,
+};
+
+// In the order above; the names that users type: "best-fit".
+const std::vector<GpuPolicyKind>& GpuPolicyKinds();
+std::string_view ToString(GpuPolicyKind kind);
+std::optional<GpuPolicyKind> GpuPolicyKindFrom(std::string_view name);
+
+// What policies measure against. The trace's are the published experiment's constants; a server
+// takes the largest node it has, and a typical device.
+struct FleetScale {
+  int64_t node_cpu = 128000;
+  int64_t node_units = 8000;
+  int64_t device_units = 1000;
+};
+
+struct GpuPolicyInputs {
+  FleetScale scale = {};
+  TaskMix mix = {};   // fgd
+  uint64_t seed = 0;  // random
+};
+
+std::unique_ptr<GpuPolicy> MakeGpuPolicy(GpuPolicyKind kind, const GpuPolicyInputs& inputs);
+
+// Device choices that several policies share. All require: IsFeasible(view.node, shape).
+// What the shape gets when a sharing task takes the device with the least left that suffices, the
+// lowest number among equals, and one with whole devices the smallest idle ones.
+DeviceSet TightestDevices(const NodeView& view, const TaskShape& shape);
+// The same for whole devices alone.
+DeviceSet SmallestIdleDevices(std::span<const DeviceState> devices, int count);
+
+}  // namespace berth::placement

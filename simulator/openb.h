@@ -1,0 +1,49 @@
+// The CSV files of the openb traces (alibaba/clusterdata, cluster-trace-gpu-v2023) and any that
+// have the same columns. Text in, values out: reading files is the caller's.
+//
+// Columns are found by their names in the first line, in any order; others are not looked at.
+//   nodes: sn, cpu_milli, memory_mib, gpu, model
+//   tasks: name, cpu_milli, memory_mib, num_gpu, gpu_milli; gpu_spec where there is one
+// Fields are not quoted. A line that makes no sense is an error that names it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace berth::simulator {
+
+inline constexpr int64_t kTraceNodesMax = 1'000'000;
+inline constexpr int64_t kTraceTasksMax = 10'000'000;
+inline constexpr int64_t kMilliPerGpu = 1000;
+
+struct TraceNode {
+  std::string name = {};
+  int64_t cpu_milli = 0;
+  int64_t memory_mib = 0;
+  int gpus = 0;
+  std::string model = {};
+
+  bool operator==(const TraceNode&) const = default;
+};
+
+struct TraceTask {
+  std::string name = {};
+  int64_t cpu_milli = 0;
+  int64_t memory_mib = 0;
+  int gpus = 0;
+  int64_t gpu_milli = 0;        // of each; kMilliPerGpu when there are several, 0 without any
+  std::string gpu_models = {};  // joined by '|'; empty: any
+
+  bool operator==(const TraceTask&) const = default;
+};
+
+// In the order of the lines.
+absl::StatusOr<std::vector<TraceNode>> ReadTraceNodes(std::string_view csv);
+absl::StatusOr<std::vector<TraceTask>> ReadTraceTasks(std::string_view csv);
+
+}  // namespace berth::simulator

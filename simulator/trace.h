@@ -1,0 +1,36 @@
+// A trace made ready for runs: sorted, its shapes numbered, its task mix taken. Made once, then
+// shared by any number of runs on any threads; never changes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "placement/fleet/fleet.h"
+#include "placement/fleet/task_mix.h"
+#include "simulator/openb.h"
+
+namespace berth::simulator {
+
+// Units: CPU in 1/1000 of a core, memory in MiB, devices in 1/1000: a sharing task asks for its
+// gpu_milli of one device, others for whole ones.
+struct Trace {
+  std::vector<TraceNode> nodes = {};                     // by name
+  std::vector<placement::NodeResources> resources = {};  // of each node
+  std::vector<TraceTask> tasks = {};                     // by name
+  std::vector<int32_t> shape_of_task = {};               // of each task, in shapes
+  std::vector<placement::TaskShape> shapes = {};         // the distinct ones
+  placement::TaskMix mix = {};                           // of all tasks
+  int64_t gpu_milli = 0;                                 // the devices' capacity
+  int64_t gpu_milli_asked = 0;                           // by all tasks
+};
+
+// GPU milli that a task of this shape holds.
+int64_t GpuMilli(const placement::TaskShape& shape);
+
+// An error where it makes no sense to run: no GPU, no task that asks for one, more models than a
+// fleet can tell apart.
+absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<TraceTask> tasks);
+
+}  // namespace berth::simulator
