@@ -4,21 +4,14 @@
 
 #include "agent/json_parts.h"
 #include "agent/spawn.h"
+#include "model/utf8.h"
 
 namespace berth::agent {
 
 namespace {
 
-// SubmitTaskStateChange refuses longer ones.
-constexpr size_t kReasonBytesMax = 1024;
-
-// Cut between characters, not within one.
-std::string_view Shortened(std::string_view text) {
-  if (text.size() <= kReasonBytesMax) return text;
-  size_t end = kReasonBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
+// The server cuts longer ones.
+constexpr size_t kReasonMax = 1024;  // characters
 
 void WriteTime(json::Builder& out, std::string_view name, absl::Time time) {
   if (time == absl::InfinitePast()) return;
@@ -34,7 +27,8 @@ void WriteContainer(json::Builder& out, const ContainerPayload& container,
   if (!state.image_digest.empty()) out.Member("imageDigest", state.image_digest);
   if (status == model::ContainerStatus::kStopped) {
     if (state.exit_code) out.Member("exitCode", *state.exit_code);
-    if (!state.reason.empty()) out.Member("reason", Shortened(state.reason));
+    if (!state.reason.empty())
+      out.Member("reason", model::FirstCharacters(state.reason, kReasonMax));
   }
   if (!state.bindings.empty()) {
     out.Key("networkBindings");
@@ -53,7 +47,7 @@ std::string ReportBody(const std::string& cluster, const TaskPayload& task, cons
   out.Member("task", task.arn);
   out.Member("status", model::ToString(report.status));
   if (report.status == model::TaskStatus::kStopped && !state.reason.empty()) {
-    out.Member("reason", Shortened(state.reason));
+    out.Member("reason", model::FirstCharacters(state.reason, kReasonMax));
   }
   WriteTime(out, "pullStartedAt", state.pull_started_at);
   WriteTime(out, "pullStoppedAt", state.pull_stopped_at);

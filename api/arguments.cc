@@ -6,17 +6,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
+#include "model/utf8.h"
 
 namespace berth::api {
 
 namespace {
 
 constexpr char kDefaultCluster[] = "default";
-
-size_t CharacterCount(std::string_view utf8) {
-  return static_cast<size_t>(std::ranges::count_if(
-      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 // Letters, marks and digits of any script pass: what is not ASCII is not looked at closer.
 bool IsTagCharacter(char c) {
@@ -33,7 +29,7 @@ absl::Status InvalidCharacters(const std::string& key) {
 
 absl::Status CheckTagKey(const std::string& key) {
   if (key.empty()) return model::InvalidParameter("a tag has no key");
-  if (CharacterCount(key) > kTagKeyLengthMax) {
+  if (model::CountCharacters(key) > kTagKeyLengthMax) {
     return model::InvalidParameter(
         absl::StrFormat("the tag key '%s' is longer than %d characters", key, kTagKeyLengthMax));
   }
@@ -51,7 +47,7 @@ absl::Status CheckTag(const TagArgument& tag) {
     return model::InvalidParameter(
         absl::StrFormat("the tag '%s' has no value: it may be empty, but must be there", *tag.key));
   }
-  if (CharacterCount(*tag.value) > kTagValueLengthMax) {
+  if (model::CountCharacters(*tag.value) > kTagValueLengthMax) {
     return model::InvalidParameter(absl::StrFormat(
         "the value of tag '%s' is longer than %d characters", *tag.key, kTagValueLengthMax));
   }

@@ -83,7 +83,7 @@ void HttpServer::Start(transport::Stream stream) {
     // Beyond this not even the refusal is worth a file descriptor.
     if (draining_ || sessions_.size() >= limits_.connections_max + limits_.turned_away_max) return;
     room = sessions_.size() < limits_.connections_max;
-    session = std::make_shared<Session>(std::move(stream), tls_, handler_, limits_, channels_);
+    session = std::make_shared<Session>(std::move(stream), tls_, handler_, limits_, totals_);
     sessions_.emplace(session.get(), session);
   }
   const Session* key = session.get();
@@ -125,7 +125,7 @@ void HttpServer::Drain(absl::Time deadline) {
   for (const auto& session : sessions) session->Drain();
   sessions.clear();
   absl::MutexLock lock(&mutex_);
-  const auto only_channels = [this] { return sessions_.size() <= channels_; };
+  const auto only_channels = [this] { return sessions_.size() <= totals_.channels; };
   mutex_.AwaitWithDeadline(absl::Condition(&only_channels), deadline);
 }
 

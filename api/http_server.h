@@ -58,7 +58,7 @@ class HttpServer {
   net::io_context& io_;
   HttpHandler& handler_;
   const HttpLimits limits_;
-  std::atomic<size_t> channels_ = 0;
+  SessionTotals totals_;
   net::ip::tcp::acceptor acceptor_;
   uint16_t port_ = 0;
 

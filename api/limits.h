@@ -38,6 +38,10 @@ struct HttpLimits {
   // The largest legal request is RegisterTaskDefinition: 64 KiB, six times that when every
   // character is escaped.
   size_t body_bytes_max = 1024 * 1024;
+  // Bodies above the first share the second, over all connections, while they are read and answered:
+  // nobody has shown a signature before the body is whole.
+  size_t small_body_bytes_max = 16 * 1024;
+  size_t large_bodies_bytes_max = 256 * 1024 * 1024;
   absl::Duration handshake_max = absl::Seconds(10);        // of TLS, from the connection on
   absl::Duration certificate_interval = absl::Seconds(5);  // between two looks at its files
   absl::Duration renewal_interval = absl::Hours(1);        // and at what is left of its time

@@ -68,6 +68,31 @@ HttpRequest Take(http::request<http::string_body>& request, std::string request_
           .headers = HeadersOf(request)};
 }
 
+// A large body's share of what all may take together, until it has been answered.
+class LargeBodyShare {
+ public:
+  explicit LargeBodyShare(std::atomic<size_t>& taken) : taken_(taken) {}
+  ~LargeBodyShare() { taken_ -= bytes_; }
+  LargeBodyShare(const LargeBodyShare&) = delete;
+  LargeBodyShare& operator=(const LargeBodyShare&) = delete;
+
+  // False: there is not so much left.
+  bool Take(size_t bytes, size_t max) {
+    bytes_ = bytes;
+    return (taken_ += bytes) <= max;
+  }
+
+ private:
+  std::atomic<size_t>& taken_;
+  size_t bytes_ = 0;
+};
+
+// Chunked ones do not say how large they will be.
+size_t BodyBytesMax(const Parser& parser, const HttpLimits& limits) {
+  const auto length = parser.content_length();
+  return length ? static_cast<size_t>(*length) : limits.body_bytes_max;
+}
+
 }  // namespace
 
 struct Session::ReadAhead {
@@ -76,12 +101,12 @@ struct Session::ReadAhead {
 };
 
 Session::Session(transport::Stream stream, transport::TlsContextPtr tls, HttpHandler& handler,
-                 const HttpLimits& limits, std::atomic<size_t>& channels)
+                 const HttpLimits& limits, SessionTotals& totals)
     : stream_(std::move(stream)),
       tls_(std::move(tls)),
       handler_(handler),
       limits_(limits),
-      channels_(channels),
+      totals_(totals),
       deadline_(stream_) {}
 
 net::awaitable<void> Session::Serve(std::shared_ptr<Session> self) {
@@ -145,7 +170,13 @@ net::awaitable<bool> Session::ServeOne(ReadAhead& ahead) {
     co_return co_await Reject(http::error::header_limit, "header");
   }
 
+  LargeBodyShare share(totals_.large_bodies_bytes);
   if (!parser.is_done()) {
+    const size_t body_bytes_max = BodyBytesMax(parser, limits_);
+    if (body_bytes_max > limits_.small_body_bytes_max &&
+        !share.Take(body_bytes_max, limits_.large_bodies_bytes_max)) {
+      co_return co_await RejectForLargeBodies();
+    }
     const beast::string_view expect = parser.get()[http::field::expect];
     if (!expect.empty() && parser.get().version() == 11) {
       if (!beast::iequals(expect, "100-continue")) {
@@ -178,9 +209,9 @@ net::awaitable<bool> Session::ServeOne(ReadAhead& ahead) {
   try {
     if (upgrade) {
       WebsocketHandshake handshake{stream_, message};
-      ++channels_;
+      ++totals_.channels;
       auto refusal = co_await handler_.Upgrade(std::move(request), handshake);
-      --channels_;
+      --totals_.channels;
       if (!refusal) co_return false;
       response = *std::move(refusal);
     } else {
@@ -248,6 +279,15 @@ net::awaitable<bool> Session::Reject(boost::system::error_code error, const char
   } else {
     co_return false;  // The client is gone.
   }
+  co_return co_await RejectWith(response);
+}
+
+net::awaitable<bool> Session::RejectForLargeBodies() {
+  const HttpResponse response = ErrorResponse(
+      503, "ServerException",
+      absl::StrFormat("the large requests that are under way take %d bytes together, which is all "
+                      "they may; try again, or send a body of at most %d bytes",
+                      limits_.large_bodies_bytes_max, limits_.small_body_bytes_max));
   co_return co_await RejectWith(response);
 }
 

@@ -20,12 +20,18 @@
 
 namespace berth::api {
 
+// What all sessions of a server count together.
+struct SessionTotals {
+  std::atomic<size_t> channels = 0;            // connections that became websockets
+  std::atomic<size_t> large_bodies_bytes = 0;  // HttpLimits::large_bodies_bytes_max
+};
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // The handler and `channels`, which counts the connections that became websockets, outlive it.
+  // The handler and `totals` outlive it.
   // `tls`: what https is spoken with; none for plain HTTP.
   Session(transport::Stream stream, transport::TlsContextPtr tls, HttpHandler& handler,
-          const HttpLimits& limits, std::atomic<size_t>& channels);
+          const HttpLimits& limits, SessionTotals& totals);
 
   // Until the connection ends.
   static net::awaitable<void> Serve(std::shared_ptr<Session> self);
@@ -42,6 +48,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Each returns whether the connection goes on.
   net::awaitable<bool> Handshake();
   net::awaitable<bool> ServeOne(ReadAhead& ahead);
+  net::awaitable<bool> RejectForLargeBodies();
   net::awaitable<bool> AwaitFirstByte(ReadAhead& ahead);
   net::awaitable<bool> Write(const HttpResponse& response, const std::string& request_id,
                              bool keep_alive, bool http_1_0 = false, bool head_only = false);
@@ -56,7 +63,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const transport::TlsContextPtr tls_;
   HttpHandler& handler_;
   const HttpLimits limits_;
-  std::atomic<size_t>& channels_;
+  SessionTotals& totals_;
   transport::Deadline deadline_;
   std::string peer_;   // the client's numeric address
   bool idle_ = false;  // before the first request, or between two

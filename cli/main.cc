@@ -3,6 +3,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/setting_sources.h"
@@ -33,7 +37,16 @@ void CheckCommandName(const CLI::App& root, int argc, char** argv) {
   }
 }
 
+// glibc raises this bound with every large block that is freed, and then keeps such blocks: after a
+// thousand large requests at a time the server would stay as large as they made it.
+void ReturnLargeBlocksToTheSystem() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
 int Main(int argc, char** argv) {
+  ReturnLargeBlocksToTheSystem();
   CLI::App root("Berth: a GPU cluster scheduler that speaks the Amazon ECS API.", "berth");
   root.set_version_flag("--version", std::string("berth ") + BERTH_VERSION);
   root.footer(kFooter);

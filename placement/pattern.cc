@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "placement/utf8.h"
+#include "model/utf8.h"
 
 namespace berth::placement {
 namespace {
@@ -162,7 +162,7 @@ void Pattern::Enter(int32_t state, bool at_begin, bool at_end, Active& active,
 }
 
 bool Pattern::Matches(std::string_view value) const {
-  const std::u32string characters = DecodeUtf8(value);
+  const std::u32string characters = model::DecodeUtf8(value);
   Active now{.has = std::vector<bool>(states_.size())};
   Active next = now;
   std::vector<int32_t> to_visit;

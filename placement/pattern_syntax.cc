@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
-#include "placement/utf8.h"
+#include "model/utf8.h"
 
 namespace berth::placement {
 namespace {
@@ -68,7 +68,7 @@ std::string WhatTheEscapeIs(char32_t letter) {
 
 class PatternParser {
  public:
-  explicit PatternParser(std::string_view text) : text_(DecodeUtf8(text)) {}
+  explicit PatternParser(std::string_view text) : text_(model::DecodeUtf8(text)) {}
 
   std::variant<PatternNode, PatternError> Parse() {
     PatternNode node = Alternatives();
@@ -310,7 +310,7 @@ CharacterSet CharacterSet::Complement() const {
     if (first > next) complement.ranges_.emplace_back(next, first - 1);
     next = last + 1;
   }
-  if (next <= kCharacterMax) complement.ranges_.emplace_back(next, kCharacterMax);
+  if (next <= model::kCharacterMax) complement.ranges_.emplace_back(next, model::kCharacterMax);
   return complement;
 }
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
+#include "model/utf8.h"
 #include "placement/query_expression.h"
 #include "placement/query_scanner.h"
-#include "placement/utf8.h"
 
 namespace berth::placement {
 namespace {
@@ -241,7 +241,7 @@ class QueryParser {
   absl::Status CompilePattern(const QueryScanner::Value& value, QueryTest& test) {
     std::variant<Pattern, PatternError> compiled = Pattern::Compile(value.text, states_left_);
     if (const auto* error = std::get_if<PatternError>(&compiled)) {
-      const size_t bytes = FirstCharacters(value.text, error->character).size();
+      const size_t bytes = model::FirstCharacters(value.text, error->character).size();
       return scanner_.WrongAt(value.offset + bytes,
                               absl::StrFormat("in the regular expression %s", error->why));
     }
@@ -258,7 +258,7 @@ class QueryParser {
 }  // namespace
 
 absl::StatusOr<QueryExpression> ParseQuery(std::string_view text) {
-  const size_t length = CountCharacters(text);
+  const size_t length = model::CountCharacters(text);
   if (length > kQueryLengthMax) {
     return model::InvalidParameter(absl::StrFormat(
         "the expression has %d characters; at most %d are allowed", length, kQueryLengthMax));

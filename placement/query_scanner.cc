@@ -5,13 +5,16 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
-#include "placement/utf8.h"
+#include "model/utf8.h"
 
 namespace berth::placement {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kEndOfBareWord = " \t\r\n,])(";
+// Within a bare word they would be taken for a part of it, and the rest of the expression with
+// them.
+constexpr std::string_view kOperators[] = {"&&", "||"};
 constexpr size_t kShownMax = 30;  // characters of what stands where something else was expected
 
 bool ContinuesWord(char c) {
@@ -20,6 +23,12 @@ bool ContinuesWord(char c) {
 
 bool IsInAttributeName(char c) {
   return ContinuesWord(c) || c == '-' || c == '.' || c == '/' || c == '\\';
+}
+
+size_t FindOperator(std::string_view word) {
+  size_t first = std::string_view::npos;
+  for (const std::string_view spelling : kOperators) first = std::min(first, word.find(spelling));
+  return first;
 }
 
 }  // namespace
@@ -68,10 +77,15 @@ std::optional<QueryScanner::Value> QueryScanner::TakeValue() {
     return Value{.text = std::string(text_.substr(begin, end - begin)), .offset = begin};
   }
   const size_t begin = offset_;
-  const size_t end = std::min(text_.find_first_of(kEndOfBareWord, begin), text_.size());
-  if (end == begin) return std::nullopt;
-  offset_ = end;
-  return Value{.text = std::string(text_.substr(begin, end - begin)), .offset = begin};
+  const std::string_view word = BareWord();
+  if (word.empty() || FindOperator(word) != std::string_view::npos) return std::nullopt;
+  offset_ += word.size();
+  return Value{.text = std::string(word), .offset = begin};
+}
+
+std::string_view QueryScanner::BareWord() const {
+  const size_t end = std::min(text_.find_first_of(kEndOfBareWord, offset_), text_.size());
+  return text_.substr(offset_, end - offset_);
 }
 
 absl::Status QueryScanner::Expected(std::string_view what) {
@@ -80,7 +94,7 @@ absl::Status QueryScanner::Expected(std::string_view what) {
     return WrongAt(offset, absl::StrFormat("%s is expected, but the expression ends", what));
   }
   const std::string_view rest = text_.substr(offset);
-  const std::string_view shown = FirstCharacters(rest, kShownMax);
+  const std::string_view shown = model::FirstCharacters(rest, kShownMax);
   return WrongAt(offset, absl::StrFormat("%s is expected, but '%s%s' stands there", what, shown,
                                          shown.size() < rest.size() ? "..." : ""));
 }
@@ -88,13 +102,18 @@ absl::Status QueryScanner::Expected(std::string_view what) {
 absl::Status QueryScanner::ExpectedValue() {
   const size_t offset = NextOffset();
   const bool has_quote = !AtEnd() && (text_[offset] == '\'' || text_[offset] == '"');
-  return has_quote ? WrongAt(offset, "this quotation has no end") : Expected("a value");
+  if (has_quote) return WrongAt(offset, "this quotation has no end");
+  const size_t found = FindOperator(BareWord());
+  if (found == std::string_view::npos) return Expected("a value");
+  return WrongAt(offset + found,
+                 absl::StrFormat("a blank is needed before %s, or quotation marks round the value",
+                                 text_.substr(offset + found, 2)));
 }
 
 absl::Status QueryScanner::WrongAt(size_t offset, std::string_view what) const {
   return model::InvalidParameter(
       absl::StrFormat("the expression '%s' is not valid at character %d: %s", text_,
-                      CountCharacters(text_.substr(0, offset)) + 1, what));
+                      model::CountCharacters(text_.substr(0, offset)) + 1, what));
 }
 
 }  // namespace berth::placement

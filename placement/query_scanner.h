@@ -40,6 +40,7 @@ class QueryScanner {
 
  private:
   void SkipBlanks();
+  std::string_view BareWord() const;
 
   std::string_view text_;
   size_t offset_ = 0;

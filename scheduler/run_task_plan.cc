@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
+#include "model/utf8.h"
 
 namespace berth::scheduler {
 namespace {
@@ -25,9 +26,10 @@ constexpr char kServiceGroupPrefix[] = "service:";
 constexpr char kManagedClusterTag[] = "aws:ecs:clusterName";
 
 absl::Status CheckLength(const char* member, const std::string& value, size_t max) {
-  if (value.size() <= max) return absl::OkStatus();
+  const size_t length = model::CountCharacters(value);
+  if (length <= max) return absl::OkStatus();
   return InvalidParameter(
-      absl::StrFormat("%s has %d characters; at most %d are allowed", member, value.size(), max));
+      absl::StrFormat("%s has %d characters; at most %d are allowed", member, length, max));
 }
 
 absl::Status CheckArguments(const RunTask& command) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
+#include "model/utf8.h"
 #include "scheduler/decision.h"
 #include "scheduler/task_end.h"
 
@@ -20,9 +21,10 @@ Outcome<StopTask::Reply> Decide(State& state, const StopTask& command, Context c
   Decision decision(state);
   ClusterState* cluster = decision.state().FindCluster(command.cluster);
   if (cluster == nullptr) return decision.Refuse<model::TaskRecord>(model::ClusterNotFound());
-  if (command.reason && command.reason->size() > kReasonMax) {
+  const size_t reason_length = model::CountCharacters(command.reason.value_or(""));
+  if (reason_length > kReasonMax) {
     return decision.Refuse<model::TaskRecord>(model::InvalidParameter(absl::StrFormat(
-        "reason has %d characters; at most %d are allowed", command.reason->size(), kReasonMax)));
+        "reason has %d characters; at most %d are allowed", reason_length, kReasonMax)));
   }
   TaskEntry* entry = cluster->FindTask(command.task);
   if (entry == nullptr) {

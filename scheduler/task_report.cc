@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "model/utf8.h"
 #include "scheduler/agent_key.h"
 #include "scheduler/decision.h"
 #include "scheduler/task_end.h"
@@ -49,7 +50,7 @@ struct Progress {
     if (value && member == absl::InfinitePast()) Set(member, *value);
   }
   void SetText(std::string& member, const std::string& value, size_t max) {
-    if (!value.empty()) Set(member, value.substr(0, max));
+    if (!value.empty()) Set(member, std::string(model::FirstCharacters(value, max)));
   }
 };
 
@@ -95,7 +96,7 @@ bool NamesItsError(const std::string& reason) {
 }
 
 std::string StartFailure(const Task& task, const std::string& reported) {
-  if (!reported.empty()) return reported.substr(0, kReasonMax);
+  if (!reported.empty()) return std::string(model::FirstCharacters(reported, kReasonMax));
   for (const TaskContainer& container : task.containers) {
     if (container.reason.empty()) continue;
     return NamesItsError(container.reason) ? container.reason
@@ -110,7 +111,8 @@ StopCause CauseOfEnd(const Progress& progress, const std::string& reported) {
   const bool ran = task.started_at != absl::InfinitePast() || progress.essential_exited;
   if (!ran) return {.code = StopCode::kTaskFailedToStart, .reason = StartFailure(task, reported)};
   return {.code = StopCode::kEssentialContainerExited,
-          .reason = reported.empty() ? kEssentialExited : reported.substr(0, kReasonMax)};
+          .reason = reported.empty() ? kEssentialExited
+                                     : std::string(model::FirstCharacters(reported, kReasonMax))};
 }
 
 // The agent has the task: what it says of it proves so, also when it overtook the acknowledgement.

@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
 #include "model/launch_compatibility.h"
+#include "model/utf8.h"
 #include "model/validation/rules.h"
 #include "model/vocabulary.h"
 
@@ -36,10 +37,11 @@ absl::Status CheckPlacementConstraints(const TaskSpec& spec) {
       return ClientError(absl::StrFormat(
           "placementConstraints[%d].expression is empty; a memberOf constraint needs one", i));
     }
-    if (constraint.expression.size() > kExpressionLengthMax) {
+    const size_t length = CountCharacters(constraint.expression);
+    if (length > kExpressionLengthMax) {
       return ClientError(absl::StrFormat(
           "placementConstraints[%d].expression is %d characters long; it must be at most %d", i,
-          constraint.expression.size(), kExpressionLengthMax));
+          length, kExpressionLengthMax));
     }
   }
   return absl::OkStatus();

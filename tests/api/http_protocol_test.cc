@@ -97,6 +97,37 @@ std::string HeaderOf(size_t bytes) {
 
 }  // namespace
 
+TEST_CASE("large bodies share what they may take together, and give it back", "[http]") {
+  HttpLimits limits;
+  limits.small_body_bytes_max = 1000;
+  limits.large_bodies_bytes_max = 5000;
+  Fixture f(limits);
+  const auto unfinished = [](size_t bytes) {
+    return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(bytes) +
+           "\r\n\r\n";
+  };
+  RawClient first(f.port());
+  first.Send(unfinished(3000));
+  // Until the first has been counted.
+  const auto answers = [&](size_t bytes) {
+    RawClient client(f.port());
+    return client.Ask(Post(std::string(bytes, 'x')));
+  };
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  while (answers(3000).status != 503 && absl::Now() < deadline)
+    absl::SleepFor(absl::Milliseconds(1));
+
+  RawClient second(f.port());
+  const RawResponse refused = second.Ask(Post(std::string(3000, 'x')));
+  CheckRefused(second, refused, 503, "ServerException");
+  CHECK(answers(1000).status == 200);
+  CHECK(answers(2000).status == 200);
+
+  first.Send(std::string(3000, 'x'));
+  CHECK(first.Read().status == 200);
+  CHECK(answers(3000).status == 200);
+}
+
 TEST_CASE("a connection serves one request after the other", "[http]") {
   Fixture f;
   RawClient client(f.port());

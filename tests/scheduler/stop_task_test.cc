@@ -103,6 +103,17 @@ TEST_CASE("what a stopping task holds is held until it is STOPPED") {
   world.Run(task->definition);
 }
 
+namespace {
+
+// So many characters, of two bytes each.
+std::string Letters(size_t count) {
+  std::string letters;
+  for (size_t i = 0; i < count; ++i) letters += "\xC3\xA9";
+  return letters;
+}
+
+}  // namespace
+
 TEST_CASE("StopTask refuses what it cannot find, and a reason that is too long") {
   World world;
   world.Register({});
@@ -116,7 +127,8 @@ TEST_CASE("StopTask refuses what it cannot find, and a reason that is too long")
   CHECK(world.Refusal(StopTask{.cluster = {"other"}, .task = task->id}) ==
         "The referenced task was not found.");
   CHECK(absl::StrContains(world.Refusal(Stop(task, std::string(1025, 'x'))), "1024"));
-  CHECK(world.Ok(Stop(task, std::string(1024, 'x')))->stopped_reason.size() == 1024);
+  CHECK(absl::StrContains(world.Refusal(Stop(task, Letters(1025))), "1025 characters"));
+  CHECK(world.Ok(Stop(task, Letters(1024)))->stopped_reason == Letters(1024));
 }
 
 }  // namespace berth::scheduler

@@ -1,9 +1,9 @@
-#include "placement/utf8.h"
+#include "model/utf8.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace berth::placement {
+namespace berth::model {
 namespace {
 
 // How many bytes the character takes that begins with this one; 0: none begins so.
@@ -63,4 +63,4 @@ std::string_view FirstCharacters(std::string_view text, size_t count) {
   return text.substr(0, text.size() - rest.size());
 }
 
-}  // namespace berth::placement
+}  // namespace berth::model
