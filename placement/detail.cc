@@ -116,11 +116,12 @@ std::string Sentence(const Explanation& why, const TurnedAway& entry) {
   switch (shortfall.dimension) {
     case Dimension::kLaunchType:
       return LaunchTypeDetail(why.demand, where);
+    case Dimension::kStatus:
+      return absl::StrFormat("instance %s takes no tasks: it is not ACTIVE", where);
     case Dimension::kAgent:
-      return absl::StrFormat(
-          "instance %s takes no tasks now: it is not ACTIVE, or its agent is not connected or not "
-          "healthy",
-          where);
+      return absl::StrFormat("instance %s takes no tasks now: its agent is not connected", where);
+    case Dimension::kHealth:
+      return absl::StrFormat("instance %s takes no tasks now: its agent is not healthy", where);
     case Dimension::kAttribute:
       return AttributeDetail(shortfall, where);
     case Dimension::kCpu:
@@ -152,14 +153,16 @@ bool NeverForAnotherReason(const Shortfall& shortfall) {
     case Dimension::kDistinctInstance:
     case Dimension::kMemberOf:
       return false;
+    case Dimension::kStatus:
     case Dimension::kAgent:
+    case Dimension::kHealth:
     case Dimension::kCpu:
     case Dimension::kMemory:
     case Dimension::kPorts:
     case Dimension::kGpuCount:
     case Dimension::kGpuMemory:
     case Dimension::kMpsClients:
-      return shortfall.never && shortfall.asked <= shortfall.total;
+      return shortfall.verdict == Verdict::kNever && shortfall.asked <= shortfall.total;
   }
   return false;
 }
@@ -171,6 +174,13 @@ std::string Explanation::Detail(const TurnedAway& entry) const {
   if (NeverForAnotherReason(entry.shortfall))
     detail += "; it could not hold the task even when empty";
   return detail;
+}
+
+std::string Explanation::Summary() const {
+  if (fitting > 0) return absl::StrFormat("it fits on %d of %d instances", fitting, instances);
+  if (closest.empty()) return "the cluster has no container instance";
+  return Detail(
+      {.instance = closest.front().examples.front(), .shortfall = closest.front().shortfall});
 }
 
 }  // namespace berth::placement

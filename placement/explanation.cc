@@ -1,55 +1,80 @@
 #include "placement/explanation.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
+#include <utility>
 
-#include "placement/feasibility.h"
+#include "model/enum_table.h"
 #include "placement/inventory_impl.h"
+#include "placement/remedies.h"
+#include "placement/survey.h"
 
 namespace berth::placement {
 namespace {
 
-constexpr int kDimensions = static_cast<int>(Dimension::kMemberOf) + 1;
+constexpr model::EnumEntry<Dimension> kDimensionNames[] = {
+    {Dimension::kLaunchType, "LAUNCH_TYPE"},
+    {Dimension::kStatus, "STATUS"},
+    {Dimension::kAgent, "AGENT"},
+    {Dimension::kHealth, "HEALTH"},
+    {Dimension::kAttribute, "ATTRIBUTE"},
+    {Dimension::kCpu, "CPU"},
+    {Dimension::kMemory, "MEMORY"},
+    {Dimension::kPorts, "PORTS"},
+    {Dimension::kGpuCount, "GPU_COUNT"},
+    {Dimension::kGpuMemory, "GPU_MEMORY"},
+    {Dimension::kMpsClients, "MPS_CLIENTS"},
+    {Dimension::kDistinctInstance, "DISTINCT_INSTANCE"},
+    {Dimension::kMemberOf, "MEMBER_OF"},
+};
 
-void NoteSizes(const Instance& instance, Explanation& explanation) {
-  explanation.most_gpus = std::max(explanation.most_gpus, RegisteredGpus(instance));
-  for (const Device& device : instance.devices) {
-    explanation.largest_gpu_mib = std::max(explanation.largest_gpu_mib, device.total_memory_mib);
+constexpr model::EnumEntry<Verdict> kVerdictNames[] = {
+    {Verdict::kNotNow, "NOT_NOW"},
+    {Verdict::kForbidden, "FORBIDDEN"},
+    {Verdict::kNever, "NEVER"},
+};
+
+std::optional<Verdict> VerdictOf(const Survey& survey) {
+  if (survey.fitting > 0) return std::nullopt;
+  for (const Verdict verdict : {Verdict::kNotNow, Verdict::kForbidden, Verdict::kNever}) {
+    if (survey.verdicts[static_cast<int>(verdict)] > 0) return verdict;
   }
+  return std::nullopt;
 }
 
-// Requires: the instance lacks GPU memory.
-void NoteGaps(const Instance& instance, int64_t gap_mib, Explanation& explanation) {
-  for (const Device& device : instance.devices) {
-    if (device.registered) explanation.free_gpu_memory_mib += device.remaining_memory_mib();
+// What the survey points at, in words of its own.
+void TakeOver(Survey& survey, Explanation& explanation) {
+  for (int i = 0; i < kDimensions; ++i) {
+    if (survey.turned_away_by[i] == 0) continue;
+    explanation.funnel.push_back(
+        {.dimension = static_cast<Dimension>(i), .instances = survey.turned_away_by[i]});
   }
-  const bool is_larger = gap_mib > explanation.largest_gap_mib;
-  const bool is_lower_id =
-      gap_mib == explanation.largest_gap_mib && instance.id < explanation.largest_gap_instance;
-  if (gap_mib == 0 || (!is_larger && !is_lower_id)) return;
-  explanation.largest_gap_mib = gap_mib;
-  explanation.largest_gap_instance = instance.id;
-}
-
-// By instance id, the first of them; the others are in the funnel alone.
-void KeepFirst(std::vector<TurnedAway>& turned_away) {
-  const auto kept = turned_away.begin() +
-                    std::min<int64_t>(kTurnedAwayMax, static_cast<int64_t>(turned_away.size()));
-  std::partial_sort(
-      turned_away.begin(), kept, turned_away.end(),
-      [](const TurnedAway& a, const TurnedAway& b) { return a.instance < b.instance; });
-  turned_away.erase(kept, turned_away.end());
+  for (const Miss& miss : survey.first.Take()) {
+    explanation.turned_away.push_back(
+        {.instance = miss.instance->id, .shortfall = ToShortfall(miss.lack, miss.verdict)});
+  }
+  for (const ClosestGroups::Group& group : survey.closest.groups()) {
+    Explanation::Group& taken = explanation.closest.emplace_back();
+    taken.shortfall = ToShortfall(group.first.lack, group.first.verdict);
+    taken.instances = group.instances;
+    for (const Instance* instance : group.examples) taken.examples.push_back(instance->id);
+  }
+  if (survey.largest_gap != nullptr) explanation.largest_gap_instance = survey.largest_gap->id;
+  for (const Survey::Busy& busy : survey.busy) explanation.busy.push_back(busy.instance->id);
 }
 
 }  // namespace
+
+std::string_view ToString(Dimension dimension) { return NameOf(kDimensionNames, dimension); }
+std::string_view ToString(Verdict verdict) { return NameOf(kVerdictNames, verdict); }
 
 std::string_view EcsReason(Dimension dimension) {
   switch (dimension) {
     case Dimension::kLaunchType:
     case Dimension::kAttribute:
       return "ATTRIBUTE";
+    case Dimension::kStatus:
     case Dimension::kAgent:
+    case Dimension::kHealth:
       return "AGENT";
     case Dimension::kCpu:
       return "RESOURCE:CPU";
@@ -75,30 +100,25 @@ Explanation Explain(const Demand& demand, const Inventory& inventory) {
 
 Explanation Explain(const Demand& demand, const Inventory& inventory, const Rules& rules,
                     const std::string& group) {
-  Explanation explanation{.demand = demand, .group = group, .instances = inventory.size()};
-  const TaskGroups& groups = inventory.impl().groups;
-  const int32_t group_number = groups.NumberOf(group);
-  std::array<int64_t, kDimensions> counts = {};
-  int64_t never = 0;
-  for (const auto& instance : inventory.impl().instances) {
-    if (instance == nullptr) continue;
-    NoteSizes(*instance, explanation);
-    std::optional<Shortfall> shortfall = FindShortfall(demand, *instance);
-    if (!shortfall) shortfall = FindUnsatisfied(rules, group_number, *instance, groups);
-    if (!shortfall) continue;
-    ++counts[static_cast<int>(shortfall->dimension)];
-    if (shortfall->never) ++never;
-    if (shortfall->dimension == Dimension::kGpuMemory) {
-      NoteGaps(*instance, shortfall->had, explanation);
-    }
-    explanation.turned_away.push_back({.instance = instance->id, .shortfall = *shortfall});
+  const Inventory::Impl& impl = inventory.impl();
+  const int32_t group_number = impl.groups.NumberOf(group);
+  Survey survey = Look(demand, rules, group_number, impl);
+  Explanation explanation{.demand = demand,
+                          .group = group,
+                          .instances = survey.instances,
+                          .fitting = survey.fitting,
+                          .not_now = survey.verdicts[static_cast<int>(Verdict::kNotNow)],
+                          .forbidden = survey.verdicts[static_cast<int>(Verdict::kForbidden)],
+                          .never = survey.verdicts[static_cast<int>(Verdict::kNever)],
+                          .verdict = VerdictOf(survey),
+                          .largest_gpu_mib = survey.largest_gpu_mib,
+                          .most_gpus = survey.most_gpus,
+                          .largest_gap_mib = survey.largest_gap_mib,
+                          .free_gpu_memory_mib = survey.free_gpu_memory_mib};
+  if (survey.fitting == 0) {
+    explanation.remedies = FindRemedies(survey, demand, rules, group_number, impl);
   }
-  explanation.never = never > 0 && never == explanation.instances;
-  for (int i = 0; i < kDimensions; ++i) {
-    if (counts[i] == 0) continue;
-    explanation.funnel.push_back({.dimension = static_cast<Dimension>(i), .instances = counts[i]});
-  }
-  KeepFirst(explanation.turned_away);
+  TakeOver(survey, explanation);
   return explanation;
 }
 

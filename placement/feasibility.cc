@@ -22,38 +22,18 @@ const std::string* FindMissingAttribute(const Demand& demand, const Instance& in
   return shares && !instance.offers_gpu_sharing ? &GpuSharingCapability() : nullptr;
 }
 
-// Ports that tasks hold come free; the host's own never.
-bool HostUses(const Instance& instance, Protocol protocol, int64_t port) {
-  const std::vector<int64_t>& ports =
-      protocol == Protocol::kTcp ? instance.host_tcp_ports : instance.host_udp_ports;
-  return std::binary_search(ports.begin(), ports.end(), port);
-}
-
-std::optional<Shortfall> FindPortShortfall(const Demand& demand, const Instance& instance) {
-  for (const Protocol protocol : {Protocol::kTcp, Protocol::kUdp}) {
-    for (const int64_t port : protocol == Protocol::kTcp ? demand.tcp_ports : demand.udp_ports) {
-      if (!IsPortInUse(instance, protocol, port)) continue;
-      return Shortfall{.dimension = Dimension::kPorts,
-                       .asked = port,
-                       .total = HostUses(instance, protocol, port) ? 0 : port,
-                       .protocol = protocol};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Shortfall> FindDedicatedShortfall(const Demand& demand, const Instance& instance) {
+std::optional<Lack> FindDedicatedLack(const Demand& demand, const Instance& instance) {
   const int64_t gpus = RegisteredGpus(instance);
   const int64_t asked =
       demand.gpu.kind == Kind::kAll ? std::max<int64_t>(1, gpus) : demand.gpu.count;
   const int64_t idle = IdleGpus(instance);
   if (idle >= asked) return std::nullopt;
-  return Shortfall{.dimension = Dimension::kGpuCount, .asked = asked, .had = idle, .total = gpus};
+  return Lack{.dimension = Dimension::kGpuCount, .asked = asked, .had = idle, .total = gpus};
 }
 
 // Memory first; where a device has enough of that, it is the clients.
-std::optional<Shortfall> FindSharedShortfall(const Demand& demand, const Instance& instance) {
-  Shortfall memory{.dimension = Dimension::kGpuMemory, .asked = demand.gpu.memory_mib};
+std::optional<Lack> FindSharedLack(const Demand& demand, const Instance& instance) {
+  Lack memory{.dimension = Dimension::kGpuMemory, .asked = demand.gpu.memory_mib};
   const Device* roomiest = nullptr;  // by clients, of those with the memory
   for (const Device& device : instance.devices) {
     if (!device.registered) continue;
@@ -70,65 +50,27 @@ std::optional<Shortfall> FindSharedShortfall(const Demand& demand, const Instanc
   if (roomiest == nullptr) return memory;
   const int64_t clients = FreeMpsClients(instance, *roomiest);
   if (clients >= demand.gpu.containers) return std::nullopt;
-  return Shortfall{.dimension = Dimension::kMpsClients,
-                   .asked = demand.gpu.containers,
-                   .had = clients,
-                   .total = instance.mps_clients_max,
-                   .gpu = roomiest->id};
+  return Lack{.dimension = Dimension::kMpsClients,
+              .asked = demand.gpu.containers,
+              .had = clients,
+              .total = instance.mps_clients_max,
+              .gpu = roomiest};
 }
 
-std::optional<Shortfall> FindGpuShortfall(const Demand& demand, const Instance& instance) {
-  switch (demand.gpu.kind) {
-    case Kind::kNone:
-      return std::nullopt;
-    case Kind::kDedicated:
-    case Kind::kAll:
-      return FindDedicatedShortfall(demand, instance);
-    case Kind::kShared:
-      return FindSharedShortfall(demand, instance);
-  }
-  return std::nullopt;
-}
-
-Shortfall AttributeShortfall(const std::string& missing, const Instance& instance) {
-  Shortfall shortfall{.dimension = Dimension::kAttribute, .asked = 1, .attribute = missing};
-  if (missing != model::kGpuSharingCapability || !instance.registers_gpu_sharing) return shortfall;
+// The first device without a memory figure, where that is why the instance offers no sharing.
+const Device* FindUnknownDevice(const std::string& missing, const Instance& instance) {
+  if (missing != model::kGpuSharingCapability || !instance.registers_gpu_sharing) return nullptr;
   for (const Device& device : instance.devices) {
-    if (!device.registered || device.total_memory_mib > 0) continue;
-    shortfall.gpu = device.id;
-    break;
+    if (device.registered && device.total_memory_mib == 0) return &device;
   }
-  return shortfall;
+  return nullptr;
 }
 
-std::optional<Shortfall> FindRoomShortfall(const Demand& demand, const Instance& instance) {
-  if (demand.cpu_units > instance.remaining_cpu_units()) {
-    return Shortfall{.dimension = Dimension::kCpu,
-                     .asked = demand.cpu_units,
-                     .had = instance.remaining_cpu_units(),
-                     .total = instance.total_cpu_units};
-  }
-  if (demand.memory_mib > instance.remaining_memory_mib()) {
-    return Shortfall{.dimension = Dimension::kMemory,
-                     .asked = demand.memory_mib,
-                     .had = instance.remaining_memory_mib(),
-                     .total = instance.total_memory_mib};
-  }
-  if (const auto ports = FindPortShortfall(demand, instance)) return ports;
-  return FindGpuShortfall(demand, instance);
-}
-
-std::optional<Shortfall> FindFirst(const Demand& demand, const Instance& instance) {
-  if (!ServesLaunchType(instance.is_external, demand.launch_type)) {
-    return Shortfall{.dimension = Dimension::kLaunchType, .asked = 1};
-  }
-  if (!instance.eligible) {
-    return Shortfall{.dimension = Dimension::kAgent, .asked = 1, .total = 1};
-  }
-  if (const std::string* missing = FindMissingAttribute(demand, instance)) {
-    return AttributeShortfall(*missing, instance);
-  }
-  return FindRoomShortfall(demand, instance);
+std::optional<Lack> FindRoomLack(const Demand& demand, const Instance& instance) {
+  if (const auto cpu = FindCpuLack(demand, instance)) return cpu;
+  if (const auto memory = FindMemoryLack(demand, instance)) return memory;
+  if (const auto ports = FindPortLack(demand, instance)) return ports;
+  return FindGpuLack(demand, instance);
 }
 
 bool CouldHoldGpus(const GpuDemand& gpu, const Instance& instance) {
@@ -149,48 +91,141 @@ bool CouldHoldGpus(const GpuDemand& gpu, const Instance& instance) {
   return false;
 }
 
-// Whether it would fit if nothing else were there and its agent were well.
-bool CouldHold(const Demand& demand, const Instance& instance) {
+}  // namespace
+
+Shortfall ToShortfall(const Lack& lack, Verdict verdict) {
+  Shortfall shortfall{.dimension = lack.dimension,
+                      .asked = lack.asked,
+                      .had = lack.had,
+                      .total = lack.total,
+                      .protocol = lack.protocol,
+                      .verdict = verdict};
+  if (lack.attribute != nullptr) shortfall.attribute = *lack.attribute;
+  if (lack.gpu != nullptr) shortfall.gpu = lack.gpu->id;
+  if (lack.query != nullptr) shortfall.query = *lack.query;
+  return shortfall;
+}
+
+bool HostUses(const Instance& instance, Protocol protocol, int64_t port) {
+  const std::vector<int64_t>& ports =
+      protocol == Protocol::kTcp ? instance.host_tcp_ports : instance.host_udp_ports;
+  return std::binary_search(ports.begin(), ports.end(), port);
+}
+
+std::optional<Lack> FindMachineLack(const Demand& demand, const Instance& instance) {
+  if (!ServesLaunchType(instance.is_external, demand.launch_type)) {
+    return Lack{.dimension = Dimension::kLaunchType, .asked = 1};
+  }
+  if (instance.eligible) return std::nullopt;
+  Lack lack{.dimension = Dimension::kHealth, .asked = 1, .total = 1};
+  if (!instance.active) {
+    lack.dimension = Dimension::kStatus;
+  } else if (!instance.connected) {
+    lack.dimension = Dimension::kAgent;
+  }
+  return lack;
+}
+
+std::optional<Lack> FindAttributeLack(const Demand& demand, const Instance& instance) {
+  const std::string* missing = FindMissingAttribute(demand, instance);
+  if (missing == nullptr) return std::nullopt;
+  return Lack{.dimension = Dimension::kAttribute,
+              .asked = 1,
+              .attribute = missing,
+              .gpu = FindUnknownDevice(*missing, instance)};
+}
+
+std::optional<Lack> FindCpuLack(const Demand& demand, const Instance& instance) {
+  if (demand.cpu_units <= instance.remaining_cpu_units()) return std::nullopt;
+  return Lack{.dimension = Dimension::kCpu,
+              .asked = demand.cpu_units,
+              .had = instance.remaining_cpu_units(),
+              .total = instance.total_cpu_units};
+}
+
+std::optional<Lack> FindMemoryLack(const Demand& demand, const Instance& instance) {
+  if (demand.memory_mib <= instance.remaining_memory_mib()) return std::nullopt;
+  return Lack{.dimension = Dimension::kMemory,
+              .asked = demand.memory_mib,
+              .had = instance.remaining_memory_mib(),
+              .total = instance.total_memory_mib};
+}
+
+std::optional<Lack> FindPortLack(const Demand& demand, const Instance& instance) {
+  for (const Protocol protocol : {Protocol::kTcp, Protocol::kUdp}) {
+    for (const int64_t port : protocol == Protocol::kTcp ? demand.tcp_ports : demand.udp_ports) {
+      if (!IsPortInUse(instance, protocol, port)) continue;
+      return Lack{.dimension = Dimension::kPorts,
+                  .asked = port,
+                  .total = HostUses(instance, protocol, port) ? 0 : port,
+                  .protocol = protocol};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Lack> FindGpuLack(const Demand& demand, const Instance& instance) {
+  switch (demand.gpu.kind) {
+    case Kind::kNone:
+      return std::nullopt;
+    case Kind::kDedicated:
+    case Kind::kAll:
+      return FindDedicatedLack(demand, instance);
+    case Kind::kShared:
+      return FindSharedLack(demand, instance);
+  }
+  return std::nullopt;
+}
+
+std::optional<Lack> FindLack(const Demand& demand, const Instance& instance) {
+  if (const auto machine = FindMachineLack(demand, instance)) return machine;
+  if (const auto attribute = FindAttributeLack(demand, instance)) return attribute;
+  return FindRoomLack(demand, instance);
+}
+
+std::optional<Lack> FindUnsatisfied(const Rules& rules, int32_t group, const Instance& instance,
+                                    const TaskGroups& groups) {
+  if (rules.distinct_instance) {
+    const int64_t tasks = TasksOf(group, instance.groups);
+    if (tasks > 0) return Lack{.dimension = Dimension::kDistinctInstance, .had = tasks};
+  }
+  for (const std::shared_ptr<const Query>& query : rules.member_of) {
+    if (!Matches(instance, *query, groups)) {
+      return Lack{.dimension = Dimension::kMemberOf, .query = &query};
+    }
+  }
+  return std::nullopt;
+}
+
+bool CouldHoldWhenEmpty(const Demand& demand, const Instance& instance) {
   const auto host_uses_any = [&instance](Protocol protocol, const std::vector<int64_t>& ports) {
     return std::any_of(ports.begin(), ports.end(), [&instance, protocol](int64_t port) {
       return HostUses(instance, protocol, port);
     });
   };
   return ServesLaunchType(instance.is_external, demand.launch_type) &&
-         FindMissingAttribute(demand, instance) == nullptr &&
          demand.cpu_units <= instance.total_cpu_units &&
          demand.memory_mib <= instance.total_memory_mib &&
          !host_uses_any(Protocol::kTcp, demand.tcp_ports) &&
          !host_uses_any(Protocol::kUdp, demand.udp_ports) && CouldHoldGpus(demand.gpu, instance);
 }
 
-}  // namespace
-
-std::optional<Shortfall> FindShortfall(const Demand& demand, const Instance& instance) {
-  std::optional<Shortfall> shortfall = FindFirst(demand, instance);
-  if (shortfall) shortfall->never = !CouldHold(demand, instance);
-  return shortfall;
+Verdict VerdictOn(const Demand& demand, const Instance& instance, const Conditions& conditions) {
+  if (!conditions.attributes_hold || !CouldHoldWhenEmpty(demand, instance)) return Verdict::kNever;
+  return instance.active && conditions.constraints_hold ? Verdict::kNotNow : Verdict::kForbidden;
 }
 
-std::optional<Shortfall> FindUnsatisfied(const Rules& rules, int32_t group,
-                                         const Instance& instance, const TaskGroups& groups) {
-  if (rules.distinct_instance) {
-    const int64_t tasks = TasksOf(group, instance.groups);
-    if (tasks > 0) return Shortfall{.dimension = Dimension::kDistinctInstance, .had = tasks};
-  }
-  for (const std::shared_ptr<const Query>& query : rules.member_of) {
-    if (Matches(instance, *query, groups)) continue;
-    return Shortfall{.dimension = Dimension::kMemberOf, .query = query};
-  }
-  return std::nullopt;
+bool Fits(const Demand& demand, const Instance& instance, const Rules& rules, int32_t group,
+          const TaskGroups& groups) {
+  return !FindLack(demand, instance) && !FindUnsatisfied(rules, group, instance, groups);
 }
 
 bool HasRoom(const Demand& demand, const Instance& instance) {
-  return !FindRoomShortfall(demand, instance);
+  return !FindRoomLack(demand, instance);
 }
 
 bool ArePortsFree(const Demand& demand, const Instance& instance) {
-  return !FindPortShortfall(demand, instance);
+  return !FindPortLack(demand, instance);
 }
 
 bool HasRequiredAttributes(const Demand& demand, const Instance& instance) {

@@ -219,6 +219,7 @@ void Register(Instance& instance, const model::ContainerInstance& record) {
   instance.agent_version = record.version_info.agent_version;
   instance.ec2_instance_id = record.ec2_instance_id;
   instance.registered_at = record.registered_at;
+  instance.active = record.status == model::InstanceStatus::kActive;
   instance.shrunk = HoldsMoreThanItHas(instance);
 }
 

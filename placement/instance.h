@@ -84,6 +84,7 @@ struct Instance {
   std::string ec2_instance_id = {};
   absl::Time registered_at = absl::InfinitePast();
 
+  bool active = true;  // the record's status
   bool eligible = false;
   bool connected = false;
   int64_t running_tasks = 0;

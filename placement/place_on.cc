@@ -12,7 +12,10 @@ std::variant<Placement, Shortfall> PlaceOn(const model::InstanceId& instance, co
                                            const Inventory& inventory) {
   const Instance* found = inventory.impl().Find(instance);
   BERTH_CHECK(found != nullptr);
-  if (const std::optional<Shortfall> shortfall = FindShortfall(demand, *found)) return *shortfall;
+  if (const std::optional<Lack> lack = FindLack(demand, *found)) {
+    const Conditions conditions{.attributes_hold = HasRequiredAttributes(demand, *found)};
+    return ToShortfall(*lack, VerdictOn(demand, *found, conditions));
+  }
   const bool shares = demand.gpu.kind == GpuDemand::Kind::kShared;
   return Assign(demand, *found, shares ? ChooseSharedGpu(demand.gpu, *found)->rank : 0);
 }

@@ -122,7 +122,7 @@ TEST_CASE("an unsatisfied constraint is told after what is short", "[placement]"
   CHECK(why.Detail(why.turned_away[1]) ==
         "needs an instance for which 'attribute:zone == a' holds; for instance i-2 it does not");
   CHECK(reason(2) == "RESOURCE:CPU");
-  CHECK_FALSE(why.never);
+  CHECK(why.verdict == Verdict::kForbidden);
 }
 
 }  // namespace

@@ -200,8 +200,9 @@ TEST_CASE("the sentence says what was asked, what there is and where", "[placeme
 
   CHECK(FirstDetail(why) == c.detail);
   REQUIRE(why.turned_away.size() == 1);
-  CHECK(why.turned_away.front().shortfall.never == c.never);
-  CHECK(why.never == c.never);
+  CHECK(why.turned_away.front().shortfall.verdict ==
+        (c.never ? Verdict::kNever : Verdict::kNotNow));
+  CHECK(why.verdict == why.turned_away.front().shortfall.verdict);
 }
 
 TEST_CASE("a machine of the other launch type is told from one that is busy", "[placement]") {
@@ -219,14 +220,11 @@ TEST_CASE("an instance whose agent is away is turned away for that", "[placement
   const Explanation now = Explain(Plain(1, 1), world.inventory);
   const Explanation never = Explain(Plain(200, 1), world.inventory);
 
-  const std::string away =
-      "AGENT: instance b takes no tasks now: it is not ACTIVE, or its agent is not connected or "
-      "not "
-      "healthy";
+  const std::string away = "AGENT: instance b takes no tasks now: its agent is not connected";
   CHECK(FirstDetail(now) == away);
-  CHECK_FALSE(now.never);
+  CHECK(now.verdict == Verdict::kNotNow);
   CHECK(FirstDetail(never) == away + "; it could not hold the task even when empty");
-  CHECK(never.never);
+  CHECK(never.verdict == Verdict::kNever);
 }
 
 TEST_CASE("what waits for one thing and can never have another is told so", "[placement]") {
@@ -260,7 +258,7 @@ TEST_CASE("the largest gap is named wherever it is, the lowest id first", "[plac
       FirstDetail(why) ==
       "RESOURCE:GPU: needs 20480 MiB on one GPU; the largest gap is 16000 MiB on instance b; 52000 "
       "MiB are free in total");
-  CHECK_FALSE(why.never);
+  CHECK(why.verdict == Verdict::kNotNow);
 }
 
 TEST_CASE("the funnel counts each instance once, by its first shortfall, in order", "[placement]") {
@@ -312,7 +310,7 @@ TEST_CASE("an instance with room is not turned away", "[placement]") {
   CHECK(why.instances == 2);
   REQUIRE(why.turned_away.size() == 1);
   CHECK(why.turned_away.front().instance.value == "full");
-  CHECK_FALSE(why.never);
+  CHECK(why.verdict == std::nullopt);
 }
 
 TEST_CASE("a large cluster is counted whole and listed in part", "[placement]") {
@@ -335,7 +333,7 @@ TEST_CASE("in an empty cluster nobody is turned away, and that is not never", "[
 
   CHECK(why.instances == 0);
   CHECK(why.turned_away.empty());
-  CHECK_FALSE(why.never);
+  CHECK(why.verdict == std::nullopt);
 }
 
 }  // namespace
