@@ -1,20 +1,29 @@
-// How long one placement takes, and how that grows with the cluster. Each round places a task and
-// reserves it; once the cluster is as full as it should be, the oldest task ends first, so that all
-// rounds see the same load. Shapes of tasks and machines vary, from a seed.
+// How long a placement takes, and how that grows with the cluster, 80 % full as a rule. Each round
+// places a task and reserves it, after the oldest has ended, so that all rounds see the same load.
+// Machines are alike and ids random; the tasks come from definitions of different sizes, from a
+// seed. `bytes_per_instance` is what the inventory itself takes, counted at the allocator.
+#include <cstdlib>
 #include <deque>
+#include <new>
 #include <string>
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include "model/rng.h"
 #include "placement/explanation.h"
+#include "placement/inventory_impl.h"
 #include "placement/place.h"
+#include "placement/query.h"
 
 namespace berth::placement {
 namespace {
 
 constexpr int kGpusPerInstance = 8;
 constexpr int64_t kGpuMib = 22587;
+constexpr int64_t kCpuUnits = 96 * 1024;
+constexpr int64_t kMemoryMib = 768 * 1024;
+constexpr int64_t kPercentFull = 80;
 constexpr char kTaskEni[] = "ecs.capability.task-eni";
 
 std::string HexId(model::Rng& rng) {
@@ -23,18 +32,28 @@ std::string HexId(model::Rng& rng) {
   return id;
 }
 
+model::ContainerInstance Record(int64_t number, model::Rng& rng) {
+  model::ContainerInstance record;
+  record.id.value = HexId(rng);
+  record.resources = {.cpu_units = kCpuUnits,
+                      .memory_mib = kMemoryMib,
+                      .reserved_tcp_ports = {22, 2375, 2376, 51678, 51679, 51680}};
+  for (int gpu = 0; gpu < kGpusPerInstance; ++gpu) {
+    record.resources.gpus.push_back({.id = {"GPU-" + HexId(rng)}, .memory_mib = kGpuMib});
+  }
+  record.attributes = {
+      {.name = model::kGpuSharingCapability},
+      {.name = kTaskEni},
+      {.name = "host", .value = record.id.value},
+      {.name = "slice", .value = std::to_string(number % 100)},
+      {.name = "zone", .value = std::string(1, static_cast<char>('a' + number % 3))}};
+  return record;
+}
+
 Inventory Cluster(int64_t instances, model::Rng& rng) {
   Inventory inventory;
   for (int64_t i = 0; i < instances; ++i) {
-    model::ContainerInstance record;
-    record.id.value = HexId(rng);
-    record.resources = {.cpu_units = 96 * 1024,
-                        .memory_mib = 768 * 1024,
-                        .reserved_tcp_ports = {22, 2375, 2376, 51678, 51679, 51680}};
-    for (int gpu = 0; gpu < kGpusPerInstance; ++gpu) {
-      record.resources.gpus.push_back({.id = {"GPU-" + HexId(rng)}, .memory_mib = kGpuMib});
-    }
-    record.attributes = {{.name = model::kGpuSharingCapability}, {.name = kTaskEni}};
+    const model::ContainerInstance record = Record(i, rng);
     inventory.Put(record);
     inventory.SetEligible(record.id, true);
   }
@@ -64,61 +83,211 @@ Demand RandomDemand(Kind kind, model::Rng& rng) {
   return demand;
 }
 
-// Fills the cluster until a task finds no place, then ends a tenth of the tasks, the oldest.
-std::deque<Placement> Fill(Inventory& inventory, Kind kind, int64_t tasks_max, model::Rng& rng) {
-  std::deque<Placement> tasks;
-  while (static_cast<int64_t>(tasks.size()) < tasks_max) {
-    std::optional<Placement> placement = Place(RandomDemand(kind, rng), inventory);
-    if (!placement) break;
-    inventory.Reserve(placement->instance, placement->reservation);
-    tasks.push_back(*std::move(placement));
-  }
-  for (size_t end = tasks.size() / 10; end > 0; --end) {
-    inventory.Release(tasks.front().instance, tasks.front().reservation);
-    tasks.pop_front();
-  }
-  return tasks;
+std::vector<Demand> Definitions(Kind kind, int64_t count, model::Rng& rng) {
+  std::vector<Demand> definitions;
+  for (int64_t i = 0; i < count; ++i) definitions.push_back(RandomDemand(kind, rng));
+  return definitions;
 }
 
-void PlaceAndRelease(benchmark::State& state, Kind kind) {
-  model::Rng rng(42);
-  Inventory inventory = Cluster(state.range(0), rng);
-  std::deque<Placement> tasks = Fill(inventory, kind, state.range(0) * 40, rng);
-  std::vector<Demand> demands;
-  for (int i = 0; i < 4096; ++i) demands.push_back(RandomDemand(kind, rng));
-  size_t next = 0;
-  int64_t turned_away = 0;
+// How much of the whole a task of this demand takes: of what it takes most of.
+double ShareOf(const Demand& demand, int64_t instances) {
+  const auto share = [instances](int64_t asked, int64_t of_each) {
+    return static_cast<double>(asked) / static_cast<double>(of_each * instances);
+  };
+  const double cpu = share(demand.cpu_units, kCpuUnits);
+  const double memory = share(demand.memory_mib, kMemoryMib);
+  const double gpus = demand.gpu.kind == GpuDemand::Kind::kShared
+                          ? share(demand.gpu.memory_mib, kGpuMib * kGpusPerInstance)
+                          : share(demand.gpu.count, kGpusPerInstance);
+  return std::max({cpu, memory, gpus});
+}
 
-  for (auto _ : state) {
+// A cluster with tasks on it.
+struct World {
+  World(int64_t instances, Kind kind, uint64_t seed = 42)
+      : rng(seed), inventory(Cluster(instances, rng)), definitions(Definitions(kind, 4096, rng)) {
+    double full = 0;
+    while (full * 100 < kPercentFull) {
+      const Demand& demand = definitions[rng.Below(definitions.size())];
+      std::optional<Placement> placement = Place(demand, inventory);
+      if (!placement) break;
+      Start(*std::move(placement));
+      full += ShareOf(demand, instances);
+    }
+  }
+
+  void Start(Placement placement) {
+    inventory.Reserve(placement.instance, placement.reservation);
+    tasks.push_back(std::move(placement));
+  }
+  void EndOldest() {
     inventory.Release(tasks.front().instance, tasks.front().reservation);
     tasks.pop_front();
-    std::optional<Placement> placement = Place(demands[next++ % demands.size()], inventory);
+  }
+
+  model::Rng rng;
+  Inventory inventory;
+  std::vector<Demand> definitions;
+  std::deque<Placement> tasks;
+};
+
+void Report(benchmark::State& state, const World& world, int64_t turned_away) {
+  state.SetItemsProcessed(state.iterations());
+  state.counters["turned_away"] = static_cast<double>(turned_away);
+  state.counters["tasks"] = static_cast<double>(world.tasks.size());
+}
+
+// Rounds with tasks of these definitions in turn.
+void PlaceAndRelease(benchmark::State& state, World& world, const std::vector<Demand>& definitions,
+                     const Rules& rules, const std::string& group) {
+  size_t next = 0;
+  uint64_t seed = 0;
+  int64_t turned_away = 0;
+  const TaskToPlace first{.group = group};
+  // The rankings are there already, as they are in a server that runs.
+  for (size_t i = 0; i < std::min<size_t>(definitions.size(), 64); ++i) {
+    benchmark::DoNotOptimize(Place(definitions[i], world.inventory, rules, first));
+  }
+  for (auto _ : state) {
+    world.EndOldest();
+    std::optional<Placement> placement =
+        Place(definitions[next++ % definitions.size()], world.inventory, rules,
+              {.group = group, .seed = ++seed});
     if (!placement) {
       // No room for this one: the next takes the place.
       ++turned_away;
-      if (tasks.size() < 2) state.SkipWithError("the cluster ran empty");
+      if (world.tasks.size() < 2) {
+        state.SkipWithError("the cluster ran empty");
+        break;
+      }
       continue;
     }
-    inventory.Reserve(placement->instance, placement->reservation);
-    tasks.push_back(*std::move(placement));
+    world.Start(*std::move(placement));
   }
-
-  state.SetItemsProcessed(state.iterations());
-  state.counters["turned_away"] = static_cast<double>(turned_away);
-  state.counters["tasks"] = static_cast<double>(tasks.size());
+  Report(state, world, turned_away);
 }
+
+void Plain(benchmark::State& state, Kind kind) {
+  World world(state.range(0), kind);
+  PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
+}
+
+// --- rules: sixteen definitions, each with its ranking -------------------------------------------
+
+constexpr int64_t kRuledDefinitions = 16;
+
+std::shared_ptr<const Query> Compiled(const std::string& text) { return *Query::Compile(text); }
+
+Strategy Spread(const std::string& attribute) {
+  return {.kind = Strategy::Kind::kSpread,
+          .field = Strategy::Field::kAttribute,
+          .attribute = attribute};
+}
+const Strategy kSpreadInstances = {.kind = Strategy::Kind::kSpread,
+                                   .field = Strategy::Field::kInstanceId};
+const Strategy kBinpackCpu = {.kind = Strategy::Kind::kBinpack, .field = Strategy::Field::kCpu};
+const Strategy kRandom = {};
+
+void Ruled(benchmark::State& state, const Rules& rules) {
+  World world(state.range(0), Kind::kShared);
+  world.definitions.resize(kRuledDefinitions);
+  PlaceAndRelease(state, world, world.definitions, rules, "web");
+  state.counters["rankings_mib"] =
+      static_cast<double>(world.inventory.impl().rankings.bytes()) / (1 << 20);
+}
+
+void RuledPlain(benchmark::State& state) { Ruled(state, {}); }
+void MemberOfOnePercent(benchmark::State& state) {
+  Ruled(state, {.member_of = {Compiled("attribute:slice == 7")}});
+}
+void MemberOfByTasks(benchmark::State& state) {
+  Ruled(state, {.member_of = {Compiled("attribute:slice in [7, 8] and not(task:group == db)")}});
+}
+void SpreadZonesAndInstances(benchmark::State& state) {
+  Ruled(state, {.strategies = {Spread("zone"), kSpreadInstances}});
+}
+void BinpackCpu(benchmark::State& state) { Ruled(state, {.strategies = {kBinpackCpu}}); }
+void DistinctInstance(benchmark::State& state) {
+  Ruled(state, {.distinct_instance = true, .strategies = {kBinpackCpu}});
+}
+void RandomChoice(benchmark::State& state) { Ruled(state, {.strategies = {kRandom}}); }
+
+// --- adversarial states --------------------------------------------------------------------------
+
+// Every instance has a value of its own, which the tasks spread over and the query names.
+void SpreadOverHosts(benchmark::State& state) { Ruled(state, {.strategies = {Spread("host")}}); }
+void MemberOfHosts(benchmark::State& state) {
+  Ruled(state, {.member_of = {Compiled("attribute:host =~ '0.*'")}});
+}
+
+// All GPUs are half free, and no instance but the last has CPU left.
+void CpuExhausted(benchmark::State& state) {
+  model::Rng rng(42);
+  World world(state.range(0), Kind::kShared);
+  while (!world.tasks.empty()) world.EndOldest();
+  const Demand fill{.cpu_units = kCpuUnits - 64};
+  for (int64_t i = 1; i < state.range(0); ++i) world.Start(*Place(fill, world.inventory));
+  std::deque<Placement> kept;
+  kept.swap(world.tasks);
+  for (const Demand& demand : Definitions(Kind::kShared, 4, rng)) {
+    world.Start(*Place(demand, world.inventory));
+  }
+  PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
+}
+
+// Half of the instances have CPU and no memory left, the other half memory and no CPU, in turn: a
+// bound over several of them says that there is room.
+void RoomOnlyApart(benchmark::State& state) {
+  World world(state.range(0), Kind::kNone);
+  while (!world.tasks.empty()) world.EndOldest();
+  std::vector<model::InstanceId> ids;
+  for (const auto& instance : world.inventory.impl().instances) ids.push_back(instance->id);
+  std::sort(ids.begin(), ids.end());
+  for (size_t i = 1; i < ids.size(); ++i) {
+    const int64_t little = static_cast<int64_t>(i % 97);
+    world.inventory.Reserve(ids[i], i % 2 == 0
+                                        ? Reservation{.cpu_units = kCpuUnits - little}
+                                        : Reservation{.memory_mib = kMemoryMib - 4096 - little});
+  }
+  world.definitions = {{.cpu_units = 1024, .memory_mib = 8192},
+                       {.cpu_units = 512, .memory_mib = 9000}};
+  for (int i = 0; i < 4; ++i) world.Start(*Place(world.definitions[i % 2], world.inventory));
+  PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
+}
+
+// --- the rest ------------------------------------------------------------------------------------
 
 // The search alone.
 void PlaceOnly(benchmark::State& state, Kind kind) {
-  model::Rng rng(42);
-  Inventory inventory = Cluster(state.range(0), rng);
-  Fill(inventory, kind, state.range(0) * 40, rng);
-  std::vector<Demand> demands;
-  for (int i = 0; i < 4096; ++i) demands.push_back(RandomDemand(kind, rng));
+  World world(state.range(0), kind);
   size_t next = 0;
-
   for (auto _ : state) {
-    benchmark::DoNotOptimize(Place(demands[next++ % demands.size()], inventory));
+    benchmark::DoNotOptimize(
+        Place(world.definitions[next++ % world.definitions.size()], world.inventory));
+  }
+}
+
+// A ranking from nothing: what the first task of a definition costs.
+void FirstOfItsKind(benchmark::State& state) {
+  World world(state.range(0), Kind::kShared);
+  const Rules rules{.strategies = {Spread("zone"), kSpreadInstances}};
+  int64_t next = 0;
+  for (auto _ : state) {
+    Demand demand = world.definitions[0];
+    demand.cpu_units = ++next;
+    benchmark::DoNotOptimize(Place(demand, world.inventory, rules, {.group = "web"}));
+  }
+}
+
+void Memory(benchmark::State& state) {
+  const auto in_use = [] { return static_cast<double>(mallinfo2().uordblks); };
+  for (auto _ : state) {
+    const double before = in_use();
+    model::Rng rng(42);
+    const Inventory inventory = Cluster(state.range(0), rng);
+    const double each = (in_use() - before) / static_cast<double>(state.range(0));
+    state.counters["bytes_per_instance"] = each;
+    state.counters["bytes_per_gpu"] = each / kGpusPerInstance;
   }
 }
 
@@ -131,14 +300,27 @@ void ExplainFullCluster(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(Explain(demand, inventory));
 }
 
-#define BERTH_SIZES ->Arg(100)->Arg(1'000)->Arg(10'000)
-BENCHMARK_CAPTURE(PlaceAndRelease, shared, Kind::kShared) BERTH_SIZES;
-BENCHMARK_CAPTURE(PlaceAndRelease, dedicated, Kind::kDedicated) BERTH_SIZES;
-BENCHMARK_CAPTURE(PlaceAndRelease, none, Kind::kNone) BERTH_SIZES;
-BENCHMARK_CAPTURE(PlaceAndRelease, mixed, Kind::kMixed) BERTH_SIZES;
+#define BERTH_SIZES ->Arg(1'000)->Arg(10'000)->Arg(100'000)
+BENCHMARK_CAPTURE(Plain, shared, Kind::kShared) BERTH_SIZES;
+BENCHMARK_CAPTURE(Plain, dedicated, Kind::kDedicated) BERTH_SIZES;
+BENCHMARK_CAPTURE(Plain, none, Kind::kNone) BERTH_SIZES;
+BENCHMARK_CAPTURE(Plain, mixed, Kind::kMixed) BERTH_SIZES;
+BENCHMARK(RuledPlain) BERTH_SIZES;
+BENCHMARK(MemberOfOnePercent) BERTH_SIZES;
+BENCHMARK(MemberOfByTasks) BERTH_SIZES;
+BENCHMARK(SpreadZonesAndInstances) BERTH_SIZES;
+BENCHMARK(BinpackCpu) BERTH_SIZES;
+BENCHMARK(DistinctInstance) BERTH_SIZES;
+BENCHMARK(RandomChoice) BERTH_SIZES;
+BENCHMARK(SpreadOverHosts) BERTH_SIZES;
+BENCHMARK(MemberOfHosts) BERTH_SIZES;
+BENCHMARK(CpuExhausted) BERTH_SIZES;
+BENCHMARK(RoomOnlyApart) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, shared, Kind::kShared) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, dedicated, Kind::kDedicated) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, none, Kind::kNone) BERTH_SIZES;
+BENCHMARK(FirstOfItsKind) BERTH_SIZES;
+BENCHMARK(Memory)->Iterations(1) BERTH_SIZES;
 BENCHMARK(ExplainFullCluster) BERTH_SIZES;
 
 }  // namespace

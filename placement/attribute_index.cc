@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "model/check.h"
 
@@ -154,7 +155,9 @@ void AttributeIndex::Add(const Instance& instance) {
   const int32_t slot = instance.slot;
   all_.Insert(slot);
   ForEachAttribute(instance, [&](const std::string& name, std::string_view value) {
-    attributes_[name][std::string(value)].Insert(slot);
+    Postings& postings = attributes_[name][std::string(value)];
+    if (postings.empty()) postings.number = ++last_number_;
+    postings.Insert(slot);
   });
   agent_versions_[instance.agent_version].Insert(slot);
   ec2_instance_ids_[instance.ec2_instance_id].Insert(slot);
@@ -173,6 +176,13 @@ void AttributeIndex::Remove(const Instance& instance) {
   EraseFrom(agent_versions_, instance.agent_version, slot);
   EraseFrom(ec2_instance_ids_, instance.ec2_instance_id, slot);
   EraseFrom(registered_at_, RegisteredSeconds(instance), slot);
+}
+
+int64_t AttributeIndex::ValueOf(const std::string& attribute, const Instance& instance) const {
+  const auto value = AttributeValue(instance, attribute);
+  if (!value) return kAbsent;
+  // Debian's absl::string_view is not the standard one.
+  return attributes_.at(attribute).at(absl::string_view(value->data(), value->size())).number;
 }
 
 AttributeIndex::Matches AttributeIndex::Find(const Query& query) const {

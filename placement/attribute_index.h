@@ -36,6 +36,12 @@ class AttributeIndex {
 
   Matches Find(const Query& query) const;
   const SlotSet& all() const { return all_; }
+
+  // The number of the instance's value; kAbsent: it has not the attribute. A value keeps its number
+  // while some instance has it, and no number is used again.
+  static constexpr int64_t kAbsent = 0;
+  int64_t ValueOf(const std::string& attribute, const Instance& instance) const;
+
   int64_t bytes() const;  // about
 
  private:
@@ -47,6 +53,8 @@ class AttributeIndex {
     bool empty() const { return size_ == 0; }
     void AddTo(SlotSet& set) const;
     int64_t bytes() const;
+
+    int64_t number = kAbsent;  // of the value
 
    private:
     std::vector<int32_t> few_;
@@ -61,6 +69,7 @@ class AttributeIndex {
   SlotSet FindAttribute(const QueryTest& test) const;
 
   SlotSet all_;
+  int64_t last_number_ = kAbsent;
   absl::flat_hash_map<std::string, Values<std::string>> attributes_;  // by name, by value
   Values<std::string> agent_versions_;
   Values<std::string> ec2_instance_ids_;

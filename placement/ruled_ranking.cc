@@ -1,9 +1,9 @@
 #include "placement/ruled_ranking.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "model/check.h"
 #include "model/rng.h"
 #include "placement/assign.h"
@@ -15,14 +15,6 @@ namespace berth::placement {
 namespace {
 
 using GpuKind = GpuDemand::Kind;
-
-// What an instance without the attribute counts as: all of them share it.
-const std::string kAbsent = std::string("\0", 1);
-
-std::string ValueOf(const Instance& instance, const std::string& attribute) {
-  const auto value = AttributeValue(instance, attribute);
-  return value ? std::string(*value) : kAbsent;
-}
 
 }  // namespace
 
@@ -83,9 +75,10 @@ void RuledRanking::SortAttributes() {
   if (attributes_.size() > 1) {
     std::vector<std::pair<size_t, int32_t>> by_values;
     for (size_t i = 0; i < attributes_.size(); ++i) {
-      std::set<std::string> values;
+      absl::flat_hash_set<int64_t> values;
       for (const auto& instance : inventory_.instances) {
-        if (instance != nullptr) values.insert(ValueOf(*instance, attributes_[i].name));
+        if (instance == nullptr) continue;
+        values.insert(inventory_.attributes.ValueOf(attributes_[i].name, *instance));
       }
       by_values.emplace_back(values.size(), static_cast<int32_t>(i));
     }
@@ -200,11 +193,12 @@ void RuledRanking::Admit(const Instance& instance, bool asks) {
     free_entries_.pop_back();
   }
   const int32_t contest = attributes_.empty() ? 0 : ContestFor(ValuesOf(instance));
-  entries_[number] = {.id_prefix = instance.id_prefix,
-                      .slot = instance.slot,
-                      .contest = contest,
-                      .place = contests_[contest].tournament.AddPlace(Order{*this}),
-                      .asks = asks};
+  entries_[number] = {
+      .id_prefix = instance.id_prefix,
+      .slot = instance.slot,
+      .contest = contest,
+      .place = contests_[contest].tournament.AddPlace(Order{*this, contests_[contest].depth}),
+      .asks = asks};
   if (static_cast<size_t>(instance.slot) >= entry_of_slot_.size()) {
     entry_of_slot_.resize(inventory_.instances.size(), kNone);
   }
@@ -288,11 +282,12 @@ std::vector<int32_t> RuledRanking::ValuesOf(const Instance& instance) {
   std::vector<int32_t> values;
   values.reserve(attributes_.size());
   for (Attribute& attribute : attributes_) {
-    const auto [value, is_new] = attribute.values.try_emplace(
-        ValueOf(instance, attribute.name), static_cast<int32_t>(attribute.tasks.size()));
+    const auto [value, is_new] =
+        attribute.values.try_emplace(inventory_.attributes.ValueOf(attribute.name, instance),
+                                     static_cast<int32_t>(attribute.tasks.size()));
     if (is_new) {
       attribute.tasks.push_back(0);
-      attribute.contests.emplace_back();
+      attribute.first_contest.push_back(kNone);
     }
     values.push_back(value->second);
   }
@@ -302,9 +297,8 @@ std::vector<int32_t> RuledRanking::ValuesOf(const Instance& instance) {
 int32_t RuledRanking::ContestFor(const std::vector<int32_t>& values) {
   int32_t contest = 0;
   for (const int32_t value : values) {
-    const auto inside = contests_[contest].by_value.find(value);
-    contest =
-        inside != contests_[contest].by_value.end() ? inside->second : AddContest(contest, value);
+    const auto inside = inside_.find(std::pair(contest, value));
+    contest = inside != inside_.end() ? inside->second : AddContest(contest, value);
   }
   return contest;
 }
@@ -318,13 +312,14 @@ int32_t RuledRanking::AddContest(int32_t parent, int32_t value) {
     free_contests_.pop_back();
   }
   Contest& around = contests_[parent];
-  Contest& contest = contests_[number];
-  contest = {.parent = parent,
-             .place = around.tournament.AddPlace(Order{*this}),
-             .depth = around.depth + 1,
-             .value = value};
-  around.by_value.emplace(value, number);
-  attributes_[contest.depth - 1].contests[value].push_back(number);
+  int32_t& first = attributes_[around.depth].first_contest[value];
+  contests_[number] = {.parent = parent,
+                       .place = around.tournament.AddPlace(Order{*this, around.depth}),
+                       .depth = around.depth + 1,
+                       .value = value,
+                       .next = first};
+  first = number;
+  inside_.emplace(std::pair(parent, value), number);
   return number;
 }
 
@@ -333,9 +328,10 @@ void RuledRanking::RemoveIfEmpty(int32_t number) {
     Contest& contest = contests_[number];
     const int32_t parent = contest.parent;
     contests_[parent].tournament.RemovePlace(contest.place);
-    contests_[parent].by_value.erase(contest.value);
-    std::vector<int32_t>& of_value = attributes_[contest.depth - 1].contests[contest.value];
-    of_value.erase(std::find(of_value.begin(), of_value.end(), number));
+    inside_.erase(std::pair(parent, contest.value));
+    int32_t* of_value = &attributes_[contest.depth - 1].first_contest[contest.value];
+    while (*of_value != number) of_value = &contests_[*of_value].next;
+    *of_value = contest.next;
     contest = {};
     free_contests_.push_back(number);
     number = parent;
@@ -363,9 +359,11 @@ void RuledRanking::CountGroup(int32_t slot) {
 void RuledRanking::AddTasks(const std::vector<int32_t>& values, int64_t tasks) {
   for (size_t i = 0; i < attributes_.size(); ++i) {
     attributes_[i].tasks[values[i]] += tasks;
-    for (const int32_t number : attributes_[i].contests[values[i]]) {
+    int32_t number = attributes_[i].first_contest[values[i]];
+    while (number != kNone) {
       const Contest& contest = contests_[number];
       Enter(contest.parent, contest.place, contest.tournament.best());
+      number = contest.next;
     }
   }
 }
@@ -373,7 +371,7 @@ void RuledRanking::AddTasks(const std::vector<int32_t>& values, int64_t tasks) {
 void RuledRanking::Enter(int32_t number, int32_t place, Winner winner) {
   while (number != kNone) {
     Contest& contest = contests_[number];
-    contest.tournament.Set(place, winner, Order{*this});
+    if (!contest.tournament.Set(place, winner, Order{*this, contest.depth})) return;
     winner = contest.tournament.best();
     place = contest.place;
     number = contest.parent;
@@ -395,6 +393,7 @@ int RuledRanking::Order::Compare(int32_t a, int32_t b) const {
     int64_t of_a = 0;
     int64_t of_b = 0;
     if (term.kind == Term::Kind::kTasksOfValue) {
+      if (term.position <= depth) continue;
       const Attribute& attribute = ranking.attributes_[term.position - 1];
       of_a = attribute.tasks[ranking.contests_[ranking.ContestOf(a, term.position)].value];
       of_b = attribute.tasks[ranking.contests_[ranking.ContestOf(b, term.position)].value];
@@ -426,7 +425,7 @@ std::optional<Spot> RuledRanking::Best(uint64_t seed) const {
     auto number = static_cast<int32_t>(model::Rng(seed).Below(static_cast<uint64_t>(best.equals)));
     int32_t contest = 0;
     for (int32_t depth = 0; depth <= static_cast<int32_t>(attributes_.size()); ++depth) {
-      const auto equal = contests_[contest].tournament.PickEqual(number, Order{*this});
+      const auto equal = contests_[contest].tournament.PickEqual(number, Order{*this, depth});
       chosen = equal.winner.contestant;
       number = equal.number;
       if (depth < static_cast<int32_t>(attributes_.size())) contest = ContestOf(chosen, depth + 1);
@@ -441,13 +440,13 @@ int64_t RuledRanking::CountBytes() const {
   };
   int64_t bytes = of(entry_of_slot_) + of(entries_) + of(free_entries_) + of(keys_) + of(contests_);
   for (const Contest& contest : contests_) {
-    bytes += contest.tournament.bytes() +
-             static_cast<int64_t>(contest.by_value.capacity() * 2 * sizeof(int32_t));
+    bytes += contest.tournament.bytes();
   }
   for (const Attribute& attribute : attributes_) {
-    bytes += of(attribute.tasks) + of(attribute.contests) +
-             static_cast<int64_t>(attribute.values.capacity() * sizeof(std::string) * 2);
+    bytes += of(attribute.tasks) + of(attribute.first_contest) +
+             static_cast<int64_t>(attribute.values.capacity() * 2 * sizeof(int64_t));
   }
+  bytes += static_cast<int64_t>(inside_.capacity() * 3 * sizeof(int32_t));
   return bytes + static_cast<int64_t>(group_tasks_.capacity() * 2 * sizeof(GroupTasks));
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +52,8 @@ class RuledRanking {
   std::vector<std::string> FindViolations() const;
 
  private:
+  static constexpr int32_t kNone = -1;
+
   // What orders two entries: their keys, or how many tasks the values of an attribute have.
   struct Term {
     enum class Kind { kTasks, kCpu, kMemory, kGpu, kPreferredKind, kPreferredSize, kTasksOfValue };
@@ -71,18 +74,19 @@ class RuledRanking {
   struct Contest {
     Tournament tournament = {};
     int32_t parent = kNone;
-    int32_t place = 0;                                    // in the parent
-    int32_t depth = 0;                                    // 0: the outermost, which has all
-    int32_t value = 0;                                    // of the attribute of this depth
-    absl::flat_hash_map<int32_t, int32_t> by_value = {};  // the contests inside
+    int32_t place = 0;     // in the parent
+    int32_t depth = 0;     // 0: the outermost, which has all
+    int32_t value = 0;     // of the attribute of this depth
+    int32_t next = kNone;  // of the same value
   };
 
   // An attribute that tasks spread over.
   struct Attribute {
     std::string name = {};
-    absl::flat_hash_map<std::string, int32_t> values = {};
-    std::vector<int64_t> tasks = {};                  // of the group, by value
-    std::vector<std::vector<int32_t>> contests = {};  // by value
+    // The values' numbers in the attribute index, as numbers of this ranking.
+    absl::flat_hash_map<int64_t, int32_t> values = {};
+    std::vector<int64_t> tasks = {};          // of the group, by value
+    std::vector<int32_t> first_contest = {};  // by value
   };
 
   // Where tasks of the group are, with the values that they count for.
@@ -91,14 +95,14 @@ class RuledRanking {
     std::vector<int32_t> values = {};  // by attribute
   };
 
+  // Within a contest: up to its depth all have the same values.
   struct Order {
     const RuledRanking& ranking;
+    int32_t depth = 0;
 
     int Compare(int32_t a, int32_t b) const;
     bool Precedes(int32_t a, int32_t b) const;
   };
-
-  static constexpr int32_t kNone = -1;
 
   void SetTerms();
   void SortAttributes();
@@ -143,6 +147,7 @@ class RuledRanking {
   std::vector<int32_t> free_entries_;
   std::vector<int64_t> keys_;  // keys_per_entry_ for each entry
   std::vector<Contest> contests_;
+  absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> inside_;  // by contest and value
   std::vector<int32_t> free_contests_;
   absl::flat_hash_map<int32_t, GroupTasks> group_tasks_;  // by slot
   uint64_t seen_ = ChangeLog::kNever;

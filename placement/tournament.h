@@ -7,9 +7,8 @@
 // Inside placement/ only.
 #pragma once
 
-#include <bit>
-#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace berth::placement {
@@ -18,6 +17,8 @@ struct Winner {
   static constexpr int32_t kNobody = -1;
   int32_t contestant = kNobody;
   int32_t equals = 0;  // how many are as good, itself among them
+
+  bool operator==(const Winner&) const = default;
 };
 
 class Tournament {
@@ -25,29 +26,40 @@ class Tournament {
   // A place for one contestant, with nobody in it yet.
   template <class Order>
   int32_t AddPlace(const Order& order) {
-    if (!free_places_.empty()) {
-      const int32_t place = free_places_.back();
-      free_places_.pop_back();
+    ++taken_;
+    if (first_free_ != kNone) {
+      const int32_t place = first_free_;
+      first_free_ = std::exchange(nodes_[capacity_ + place], Winner{}).equals;
       return place;
     }
     if (places_ == capacity_) Grow(order);
-    return static_cast<int32_t>(places_++);
+    return places_++;
   }
   // Requires: nobody is in it.
-  void RemovePlace(int32_t place) { free_places_.push_back(place); }
-  bool empty() const { return places_ == free_places_.size(); }
+  void RemovePlace(int32_t place) {
+    --taken_;
+    // A free place names the next one.
+    nodes_[capacity_ + place].equals = std::exchange(first_free_, place);
+  }
+  bool empty() const { return taken_ == 0; }
 
-  // Also where the winner is the same and has become better or worse.
+  // Also where the winner is the same and has become better or worse. Whether that may concern whom
+  // the best of this tournament competes with: not, where somebody else is and stays ahead.
   template <class Order>
-  void Set(int32_t place, Winner winner, const Order& order) {
-    size_t node = capacity_ + static_cast<size_t>(place);
+  bool Set(int32_t place, Winner winner, const Order& order) {
+    int32_t node = capacity_ + place;
     nodes_[node] = winner;
     for (node /= 2; node > 0; node /= 2) {
-      nodes_[node] = Better(nodes_[2 * node], nodes_[2 * node + 1], order);
+      const Winner better = Better(nodes_[2 * node], nodes_[2 * node + 1], order);
+      const bool same = std::exchange(nodes_[node], better) == better;
+      if (same && better.contestant != winner.contestant) return false;
     }
+    return true;
   }
 
-  Winner best() const { return nodes_.empty() ? Winner{} : nodes_[1]; }
+  Winner best() const {
+    return nodes_.empty() || nodes_[1].contestant == Winner::kNobody ? Winner{} : nodes_[1];
+  }
 
   struct Equal {
     Winner winner = {};  // of the place where it is
@@ -57,7 +69,7 @@ class Tournament {
   // Requires: 0 <= number < best().equals.
   template <class Order>
   Equal PickEqual(int32_t number, const Order& order) const {
-    size_t node = 1;
+    int32_t node = 1;
     while (node < capacity_) {
       const Winner left = nodes_[2 * node];
       const bool left_is_as_good = left.contestant != Winner::kNobody &&
@@ -69,16 +81,13 @@ class Tournament {
     return {.winner = nodes_[node], .number = number};
   }
 
-  int64_t bytes() const {
-    return static_cast<int64_t>(nodes_.capacity() * sizeof(Winner) +
-                                free_places_.capacity() * sizeof(int32_t));
-  }
+  int64_t bytes() const { return static_cast<int64_t>(nodes_.capacity() * sizeof(Winner)); }
 
  private:
   template <class Order>
   static Winner Better(const Winner& a, const Winner& b, const Order& order) {
+    if (a.contestant == Winner::kNobody) return b.contestant == Winner::kNobody ? Winner{} : b;
     if (b.contestant == Winner::kNobody) return a;
-    if (a.contestant == Winner::kNobody) return b;
     const int compared = order.Compare(a.contestant, b.contestant);
     if (compared != 0) return compared < 0 ? a : b;
     return {.contestant = order.Precedes(a.contestant, b.contestant) ? a.contestant : b.contestant,
@@ -87,21 +96,24 @@ class Tournament {
 
   template <class Order>
   void Grow(const Order& order) {
-    const size_t capacity = capacity_ == 0 ? 1 : 2 * capacity_;
-    std::vector<Winner> nodes(2 * capacity);
-    for (size_t i = 0; i < places_; ++i) nodes[capacity + i] = nodes_[capacity_ + i];
-    for (size_t i = capacity - 1; i > 0; --i) {
+    const int32_t capacity = capacity_ == 0 ? 1 : 2 * capacity_;
+    std::vector<Winner> nodes(2 * static_cast<size_t>(capacity));
+    for (int32_t i = 0; i < places_; ++i) nodes[capacity + i] = nodes_[capacity_ + i];
+    for (int32_t i = capacity - 1; i > 0; --i) {
       nodes[i] = Better(nodes[2 * i], nodes[2 * i + 1], order);
     }
     nodes_ = std::move(nodes);
     capacity_ = capacity;
   }
 
+  static constexpr int32_t kNone = -1;
+
   // The root is node 1, the places are the last half. Its capacity is a power of two.
   std::vector<Winner> nodes_;
-  size_t capacity_ = 0;
-  size_t places_ = 0;  // given out so far, freed ones among them
-  std::vector<int32_t> free_places_;
+  int32_t capacity_ = 0;
+  int32_t places_ = 0;  // given out so far, freed ones among them
+  int32_t taken_ = 0;
+  int32_t first_free_ = kNone;
 };
 
 }  // namespace berth::placement
