@@ -137,34 +137,34 @@ void Report(benchmark::State& state, const World& world, int64_t turned_away) {
   state.counters["tasks"] = static_cast<double>(world.tasks.size());
 }
 
-// Rounds with tasks of these definitions in turn.
+// Rounds with tasks of these definitions in turn, of which so many run at a time beside the others.
+constexpr size_t kRunning = 64;
+
 void PlaceAndRelease(benchmark::State& state, World& world, const std::vector<Demand>& definitions,
                      const Rules& rules, const std::string& group) {
+  std::deque<Placement> others;
+  others.swap(world.tasks);
   size_t next = 0;
-  uint64_t seed = 0;
   int64_t turned_away = 0;
-  const TaskToPlace first{.group = group};
-  // The rankings are there already, as they are in a server that runs.
-  for (size_t i = 0; i < std::min<size_t>(definitions.size(), 64); ++i) {
-    benchmark::DoNotOptimize(Place(definitions[i], world.inventory, rules, first));
-  }
-  for (auto _ : state) {
-    world.EndOldest();
+  const auto start = [&] {
     std::optional<Placement> placement =
-        Place(definitions[next++ % definitions.size()], world.inventory, rules,
-              {.group = group, .seed = ++seed});
-    if (!placement) {
-      // No room for this one: the next takes the place.
+        Place(definitions[next % definitions.size()], world.inventory, rules,
+              {.group = group, .seed = next});
+    ++next;
+    if (placement) {
+      world.Start(*std::move(placement));
+    } else {
       ++turned_away;
-      if (world.tasks.size() < 2) {
-        state.SkipWithError("the cluster ran empty");
-        break;
-      }
-      continue;
     }
-    world.Start(*std::move(placement));
+  };
+  // The rankings are there already, as they are in a server that runs.
+  while (next < kRunning) start();
+  for (auto _ : state) {
+    if (!world.tasks.empty()) world.EndOldest();
+    start();
   }
   Report(state, world, turned_away);
+  state.counters["tasks"] += static_cast<double>(others.size());
 }
 
 void Plain(benchmark::State& state, Kind kind) {
@@ -222,36 +222,30 @@ void MemberOfHosts(benchmark::State& state) {
 
 // All GPUs are half free, and no instance but the last has CPU left.
 void CpuExhausted(benchmark::State& state) {
-  model::Rng rng(42);
   World world(state.range(0), Kind::kShared);
   while (!world.tasks.empty()) world.EndOldest();
   const Demand fill{.cpu_units = kCpuUnits - 64};
   for (int64_t i = 1; i < state.range(0); ++i) world.Start(*Place(fill, world.inventory));
-  std::deque<Placement> kept;
-  kept.swap(world.tasks);
-  for (const Demand& demand : Definitions(Kind::kShared, 4, rng)) {
-    world.Start(*Place(demand, world.inventory));
-  }
   PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
 }
 
-// Half of the instances have CPU and no memory left, the other half memory and no CPU, in turn: a
-// bound over several of them says that there is room.
+// Half of the instances have CPU and no memory left, the other half memory and no CPU, in turn by
+// what remains of their GPUs: a bound over several of them says that there is room.
 void RoomOnlyApart(benchmark::State& state) {
-  World world(state.range(0), Kind::kNone);
+  World world(state.range(0), Kind::kShared);
   while (!world.tasks.empty()) world.EndOldest();
-  std::vector<model::InstanceId> ids;
-  for (const auto& instance : world.inventory.impl().instances) ids.push_back(instance->id);
-  std::sort(ids.begin(), ids.end());
-  for (size_t i = 1; i < ids.size(); ++i) {
-    const int64_t little = static_cast<int64_t>(i % 97);
-    world.inventory.Reserve(ids[i], i % 2 == 0
-                                        ? Reservation{.cpu_units = kCpuUnits - little}
-                                        : Reservation{.memory_mib = kMemoryMib - 4096 - little});
+  int64_t number = 0;
+  for (const auto& instance : world.inventory.impl().instances) {
+    if (++number == state.range(0)) break;  // the last one has room
+    const bool no_cpu = number % 2 == 0;
+    world.inventory.Reserve(instance->id, {.cpu_units = no_cpu ? kCpuUnits - 64 : 0,
+                                           .memory_mib = no_cpu ? 0 : kMemoryMib - 64,
+                                           .gpu_use = model::GpuUse::kNvidiaMps,
+                                           .gpus = {instance->devices[0].id},
+                                           .gpu_memory_mib = 1 + number % 4001,
+                                           .gpu_containers = 1});
   }
-  world.definitions = {{.cpu_units = 1024, .memory_mib = 8192},
-                       {.cpu_units = 512, .memory_mib = 9000}};
-  for (int i = 0; i < 4; ++i) world.Start(*Place(world.definitions[i % 2], world.inventory));
+  world.definitions.resize(kRuledDefinitions);
   PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
 }
 
@@ -265,6 +259,20 @@ void PlaceOnly(benchmark::State& state, Kind kind) {
     benchmark::DoNotOptimize(
         Place(world.definitions[next++ % world.definitions.size()], world.inventory));
   }
+}
+
+// A hundred equal tasks in one call, then their end. Items are tasks.
+void Batch(benchmark::State& state) {
+  World world(state.range(0), Kind::kShared);
+  constexpr int64_t kCount = 100;
+  for (auto _ : state) {
+    const std::vector<Placement> placements =
+        PlaceMany(world.definitions[0], world.inventory, Rules{}, {.group = "web"}, kCount);
+    for (const Placement& placement : placements) {
+      world.inventory.Release(placement.instance, placement.reservation);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * kCount);
 }
 
 // A ranking from nothing: what the first task of a definition costs.
@@ -316,6 +324,7 @@ BENCHMARK(SpreadOverHosts) BERTH_SIZES;
 BENCHMARK(MemberOfHosts) BERTH_SIZES;
 BENCHMARK(CpuExhausted) BERTH_SIZES;
 BENCHMARK(RoomOnlyApart) BERTH_SIZES;
+BENCHMARK(Batch) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, shared, Kind::kShared) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, dedicated, Kind::kDedicated) BERTH_SIZES;
 BENCHMARK_CAPTURE(PlaceOnly, none, Kind::kNone) BERTH_SIZES;

@@ -20,17 +20,15 @@ void Widen(Room& bound, const Room& room) {
   bound.busy_ports &= room.busy_ports;
 }
 
-}  // namespace
-
-bool operator<(const FitKey& a, const FitKey& b) {
-  if (a.size != b.size) return a.size < b.size;
-  if (a.id_prefix != b.id_prefix) return a.id_prefix < b.id_prefix;
-  if (a.id != b.id) {
-    const int order = a.id->value.compare(b.id->value);
-    if (order != 0) return order < 0;
-  }
-  return a.gpu < b.gpu;
+// Whether the bound may be what it is because of this room, so that without it the bound may be
+// less. `ports`: those that all others may have busy.
+bool MayRestOn(const Room& bound, const Room& room, uint64_t ports) {
+  return room.cpu_units == bound.cpu_units || room.memory_mib == bound.memory_mib ||
+         room.mps_clients == bound.mps_clients ||
+         (ports & ~room.busy_ports & ~bound.busy_ports) != 0;
 }
+
+}  // namespace
 
 uint64_t IdPrefix(const model::InstanceId& id) {
   uint64_t prefix = 0;
@@ -174,21 +172,28 @@ std::unique_ptr<FitIndex::Node> FitIndex::InsertInto(Node& node, const Entry& en
   return InsertAt(node, i + 1, summary, std::move(sibling));
 }
 
-void FitIndex::EraseFrom(Node& node, const FitKey& key) {
+// Returns the room that the entry had.
+Room FitIndex::EraseFrom(Node& node, const FitKey& key) {
   if (node.is_leaf) {
     const int position = LowerBound(node, key);
     BERTH_CHECK(position < node.count && SameKey(node.entries[position].key, key));
+    const Room room = node.entries[position].room;
     RemoveAt(node, position);
-    return;
+    return room;
   }
   const int i = ChildFor(node, key);
-  EraseFrom(*node.children[i], key);
-  if (node.children[i]->count == 0) {
+  Node& child = *node.children[i];
+  const Room room = EraseFrom(child, key);
+  if (child.count == 0) {
     RemoveAt(node, i);
-    return;
+    return room;
   }
-  node.entries[i] = Summary(*node.children[i]);
-  MergeWithNeighbour(node, i);
+  node.entries[i].key = child.entries[0].key;
+  if (MayRestOn(node.entries[i].room, room, child.entries[0].room.busy_ports)) {
+    node.entries[i].room = Summary(child).room;
+  }
+  if (child.count < MergeBelow(kFanout)) MergeWithNeighbour(node, i);
+  return room;
 }
 
 // Keeps nodes from thinning out, so that the tree stays about as deep as its size asks for.
@@ -210,21 +215,25 @@ void FitIndex::MergeWithNeighbour(Node& parent, int position) {
   }
 }
 
-// Whether the node's own bound may have changed with it.
-bool FitIndex::SetRoomIn(Node& node, const FitKey& key, const Room& room) {
+// Returns the room that the entry had where the node's own bound may have changed with it.
+std::optional<Room> FitIndex::SetRoomIn(Node& node, const FitKey& key, const Room& room) {
   if (node.is_leaf) {
     const int position = LowerBound(node, key);
     BERTH_CHECK(position < node.count && SameKey(node.entries[position].key, key));
-    if (node.entries[position].room == room) return false;
-    node.entries[position].room = room;
-    return true;
+    const Room before = std::exchange(node.entries[position].room, room);
+    return before == room ? std::nullopt : std::optional(before);
   }
   const int i = ChildFor(node, key);
-  if (!SetRoomIn(*node.children[i], key, room)) return false;
-  const Room bound = Summary(*node.children[i]).room;
-  if (node.entries[i].room == bound) return false;
-  node.entries[i].room = bound;
-  return true;
+  const std::optional<Room> before = SetRoomIn(*node.children[i], key, room);
+  if (!before) return std::nullopt;
+  Room bound = node.entries[i].room;
+  if (MayRestOn(bound, *before, room.busy_ports)) {
+    bound = Summary(*node.children[i]).room;
+  } else {
+    Widen(bound, room);
+  }
+  if (std::exchange(node.entries[i].room, bound) == bound) return std::nullopt;
+  return before;
 }
 
 void FitIndex::AppendEntries(const Node& node, std::vector<Entry>& entries) {

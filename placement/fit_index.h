@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,15 @@ struct FitKey {
   int32_t slot = 0;                       // of the instance; not part of the order
   int32_t gpu = 0;                        // rank of the GPU's id within its instance
 };
-bool operator<(const FitKey& a, const FitKey& b);
+inline bool operator<(const FitKey& a, const FitKey& b) {
+  if (a.size != b.size) return a.size < b.size;
+  if (a.id_prefix != b.id_prefix) return a.id_prefix < b.id_prefix;
+  if (a.id != b.id) {
+    const int order = a.id->value.compare(b.id->value);
+    if (order != 0) return order < 0;
+  }
+  return a.gpu < b.gpu;
+}
 uint64_t IdPrefix(const model::InstanceId& id);
 
 // What an entry's instance, and the entry's GPU, have left besides the size.
@@ -74,9 +83,10 @@ class FitIndex {
 
   // The first entry, in order, that has the size and the room asked for and that `accept` takes
   // too; null when there is none. `accept(const Entry&) -> bool` sees only what suffices otherwise.
+  // Every node that it enters takes one from `nodes_left`; below 0 the answer is not known.
   template <class Accept>
-  const Entry* FindFirst(const FitQuery& query, Accept accept) const {
-    return FindFirstIn(*root_, query, accept);
+  const Entry* FindFirst(const FitQuery& query, Accept accept, int64_t& nodes_left) const {
+    return FindFirstIn(*root_, query, accept, nodes_left);
   }
 
   int64_t size() const { return size_; }
@@ -97,15 +107,18 @@ class FitIndex {
   };
 
   template <class Accept>
-  static const Entry* FindFirstIn(const Node& node, const FitQuery& query, Accept& accept) {
+  static const Entry* FindFirstIn(const Node& node, const FitQuery& query, Accept& accept,
+                                  int64_t& nodes_left) {
+    if (--nodes_left < 0) return nullptr;
     for (int i = FirstOfSize(node, query.size); i < node.count; ++i) {
       const Entry& entry = node.entries[i];
       if (!Covers(entry.room, query.room)) continue;
       if (node.is_leaf) {
         if (accept(entry)) return &entry;
-      } else if (const Entry* found = FindFirstIn(*node.children[i], query, accept)) {
-        return found;
+        continue;
       }
+      const Entry* found = FindFirstIn(*node.children[i], query, accept, nodes_left);
+      if (found != nullptr || nodes_left < 0) return found;
     }
     return nullptr;
   }
@@ -126,9 +139,9 @@ class FitIndex {
                                         std::unique_ptr<Node> child);
   static void RemoveAt(Node& node, int position);
   static std::unique_ptr<Node> InsertInto(Node& node, const Entry& entry);
-  static void EraseFrom(Node& node, const FitKey& key);
+  static Room EraseFrom(Node& node, const FitKey& key);
   static void MergeWithNeighbour(Node& parent, int position);
-  static bool SetRoomIn(Node& node, const FitKey& key, const Room& room);
+  static std::optional<Room> SetRoomIn(Node& node, const FitKey& key, const Room& room);
   static void AppendEntries(const Node& node, std::vector<Entry>& entries);
   static int CheckNode(const Node& node, std::vector<std::string>& violations);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,10 @@ enum class IndexKind {
   kNone,
 };
 inline constexpr int kIndexKinds = static_cast<int>(IndexKind::kNone);
+
+// The indexes in groups, each brought up to date when a demand first asks for it.
+enum class IndexGroup { kMemory, kIdleCounts, kSharing };
+inline constexpr int kIndexGroups = 3;
 
 // Where one entry of an instance stands, so that it is found again when it has to move.
 struct IndexPosition {
@@ -103,7 +108,7 @@ struct Instance {
   // Upkept by Inventory::Impl.
   CapabilityClass* capability_class = nullptr;
   uint64_t busy_ports = 0;
-  std::vector<IndexPosition> positions = {};
+  std::array<std::vector<IndexPosition>, kIndexGroups> positions = {};  // by IndexGroup
 
   int64_t remaining_cpu_units() const {
     return std::max<int64_t>(0, total_cpu_units - reserved_cpu_units);

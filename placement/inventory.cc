@@ -120,7 +120,7 @@ void Inventory::Impl::RefreshBusyPorts(Instance& instance, const std::vector<int
     if (slot == instance.slot) continue;
     Instance& other = *instances[slot];
     other.busy_ports = BusyPortsOf(other, busy_ports);
-    Reindex(other);
+    changes.Add(slot);
   }
 }
 
@@ -146,14 +146,14 @@ void Inventory::Put(const model::ContainerInstance& record) {
   const std::vector<HostPort> ports_now = PortsInUse(instance);
   impl_->LeavePorts(instance, Without(ports_before, ports_now));
   impl_->UsePorts(instance, Without(ports_now, ports_before));
-  impl_->Reindex(instance);
+  impl_->changes.Add(instance.slot);
 }
 
 void Inventory::SetEligible(const model::InstanceId& id, bool eligible) {
   Instance& instance = impl_->At(id);
   if (instance.eligible == eligible) return;
   instance.eligible = eligible;
-  impl_->Reindex(instance);
+  impl_->changes.Add(instance.slot);
 }
 
 void Inventory::SetConnected(const model::InstanceId& id, bool connected) {
@@ -191,7 +191,7 @@ void Inventory::Reserve(const model::InstanceId& id, const Reservation& reservat
   Hold(instance, reservation);
   impl_->groups.Enter(reservation.group, instance.groups);
   if (!ports.empty()) impl_->UsePorts(instance, ports);
-  impl_->Reindex(instance);
+  impl_->changes.Add(instance.slot);
 }
 
 bool Inventory::Restore(const model::InstanceId& id, const Reservation& reservation) {
@@ -201,7 +201,7 @@ bool Inventory::Restore(const model::InstanceId& id, const Reservation& reservat
   placement::Restore(instance, reservation);
   impl_->groups.Enter(reservation.group, instance.groups);
   if (!ports.empty()) impl_->UsePorts(instance, ports);
-  impl_->Reindex(instance);
+  impl_->changes.Add(instance.slot);
   return true;
 }
 
@@ -211,7 +211,7 @@ void Inventory::Release(const model::InstanceId& id, const Reservation& reservat
   impl_->groups.Leave(reservation.group, instance.groups);
   const std::vector<HostPort> ports = TaskPorts(instance, reservation);
   if (!ports.empty()) impl_->LeavePorts(instance, ports);
-  impl_->Reindex(instance);
+  impl_->changes.Add(instance.slot);
 }
 
 bool Inventory::Contains(const model::InstanceId& id) const { return impl_->Find(id) != nullptr; }

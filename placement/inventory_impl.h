@@ -2,6 +2,7 @@
 // those that may take tasks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,15 +35,23 @@ struct Inventory::Impl {
   ChangeLog registrations = ChangeLog();
   int32_t logged_slots = 0;             // how many the logs have room for
   mutable RuledRankings rankings = {};  // a cache: what it answers does not depend on what it holds
-  std::vector<IndexPosition> next_positions = {};  // room to work in, kept for its memory
+  // The same for the indexes: up to which change each group of them is in step.
+  mutable std::array<uint64_t, kIndexGroups> indexed = {};
+  mutable std::vector<IndexPosition> next_positions = {};  // room to work in, kept for its memory
+  mutable std::vector<int32_t> overrated = {};             // likewise, for a search
 
   Instance& Add(const model::InstanceId& id);
   Instance* Find(const model::InstanceId& id);
   const Instance* Find(const model::InstanceId& id) const;
   Instance& At(const model::InstanceId& id);  // Requires: it is there.
 
-  // Brings the indexes up to date with the instance; what has not moved is left alone.
-  void Reindex(Instance& instance);
+  // Indexes are caches: what they find is what is in the instances, whenever they are brought in
+  // step. So these are const.
+  //
+  // An entry may overrate the CPU and memory that its instance has left, after a task took some:
+  // that costs nothing until a search comes by in vain, which then has it tightened.
+  void BringInStep(IndexGroup group) const;
+  void Tighten(Instance& instance) const;
   void Unindex(Instance& instance);
 
   // Tells the port table what the instance has begun or ceased to use, and gives every instance
@@ -52,9 +61,10 @@ struct Inventory::Impl {
   void RefreshBusyPorts(Instance& instance, const std::vector<int32_t>& others);
 };
 
-// Where the entries of an instance belong in its class's indexes, always in the same order; kNone
-// for those that belong nowhere now.
-void AppendPositions(const Instance& instance, std::vector<IndexPosition>& positions);
+// Where the entries of an instance belong in its class's indexes of this group, always in the same
+// order; kNone for those that belong nowhere now.
+void AppendPositions(const Instance& instance, IndexGroup group,
+                     std::vector<IndexPosition>& positions);
 // Every port in use, each once; sorted.
 std::vector<HostPort> PortsInUse(const Instance& instance);
 

@@ -70,58 +70,113 @@ bool SameEntry(const IndexPosition& a, const IndexPosition& b) {
 
 }  // namespace
 
-void AppendPositions(const Instance& instance, std::vector<IndexPosition>& positions) {
-  const int64_t idle = IdleGpus(instance);
-  const int64_t gpus = RegisteredGpus(instance);
-  positions.push_back(InstancePosition(
-      instance, gpus > 0 ? IndexKind::kMemoryWithGpus : IndexKind::kMemoryWithoutGpus,
-      instance.remaining_memory_mib()));
-  positions.push_back(
-      InstancePosition(instance, idle > 0 ? IndexKind::kIdleGpuCount : IndexKind::kNone, idle));
-  positions.push_back(InstancePosition(
-      instance, idle > 0 && idle == gpus ? IndexKind::kAllGpusIdle : IndexKind::kNone, idle));
-  for (const Device& device : instance.devices) {
-    positions.push_back(DevicePosition(instance, device));
+void AppendPositions(const Instance& instance, IndexGroup group,
+                     std::vector<IndexPosition>& positions) {
+  switch (group) {
+    case IndexGroup::kMemory: {
+      const bool has_gpus = RegisteredGpus(instance) > 0;
+      positions.push_back(InstancePosition(
+          instance, has_gpus ? IndexKind::kMemoryWithGpus : IndexKind::kMemoryWithoutGpus,
+          instance.remaining_memory_mib()));
+      return;
+    }
+    case IndexGroup::kIdleCounts: {
+      const int64_t idle = IdleGpus(instance);
+      const bool all_idle = idle > 0 && idle == RegisteredGpus(instance);
+      positions.push_back(
+          InstancePosition(instance, idle > 0 ? IndexKind::kIdleGpuCount : IndexKind::kNone, idle));
+      positions.push_back(
+          InstancePosition(instance, all_idle ? IndexKind::kAllGpusIdle : IndexKind::kNone, idle));
+      return;
+    }
+    case IndexGroup::kSharing:
+      for (const Device& device : instance.devices) {
+        positions.push_back(DevicePosition(instance, device));
+      }
+      return;
   }
 }
 
-void Inventory::Impl::Reindex(Instance& instance) {
-  changes.Add(instance.slot);
+namespace {
+
+// Whether the room may stand though it should be the other: it promises no less.
+bool Overrates(const Room& room, const Room& actual) {
+  return room.cpu_units >= actual.cpu_units && room.memory_mib >= actual.memory_mib &&
+         room.mps_clients == actual.mps_clients && room.busy_ports == actual.busy_ports;
+}
+
+void Reindex(Instance& instance, IndexGroup group, std::vector<IndexPosition>& next_positions) {
   next_positions.clear();
-  AppendPositions(instance, next_positions);
+  AppendPositions(instance, group, next_positions);
   CapabilityClass& indexes = *instance.capability_class;
-  const size_t both = std::min(instance.positions.size(), next_positions.size());
+  std::vector<IndexPosition>& positions = instance.positions[static_cast<int>(group)];
+  const size_t both = std::min(positions.size(), next_positions.size());
   // First out, then in: devices that change ranks may want each other's place.
-  for (size_t i = 0; i < instance.positions.size(); ++i) {
-    IndexPosition& now = instance.positions[i];
+  for (size_t i = 0; i < positions.size(); ++i) {
+    IndexPosition& now = positions[i];
     if (now.kind == IndexKind::kNone) continue;
     if (i < both && SameEntry(now, next_positions[i])) continue;
     indexes.index(now.kind).Erase(now.key);
     now.kind = IndexKind::kNone;
   }
-  instance.positions.resize(next_positions.size());
+  positions.resize(next_positions.size());
   for (size_t i = 0; i < next_positions.size(); ++i) {
-    IndexPosition& now = instance.positions[i];
+    IndexPosition& now = positions[i];
     const IndexPosition& next = next_positions[i];
     if (next.kind == IndexKind::kNone) continue;
     if (now.kind == IndexKind::kNone) {
       indexes.index(next.kind).Insert({.key = next.key, .room = next.room});
-    } else if (!(now.room == next.room)) {
+    } else if (!Overrates(now.room, next.room)) {
       indexes.index(next.kind).SetRoom(next.key, next.room);
+    } else {
+      continue;
     }
     now = next;
   }
 }
 
-void Inventory::Impl::Unindex(Instance& instance) {
-  for (const IndexPosition& now : instance.positions) {
-    if (now.kind == IndexKind::kNone) continue;
-    instance.capability_class->index(now.kind).Erase(now.key);
+}  // namespace
+
+void Inventory::Impl::BringInStep(IndexGroup group) const {
+  uint64_t& seen = indexed[static_cast<int>(group)];
+  if (seen == changes.sequence()) return;
+  const auto reindex = [this, group](int32_t slot) {
+    Instance* instance = instances[slot].get();
+    if (instance != nullptr) Reindex(*instance, group, next_positions);
+  };
+  if (changes.CanReplay(seen)) {
+    changes.Replay(seen, reindex);
+  } else {
+    for (size_t slot = 0; slot < instances.size(); ++slot) reindex(static_cast<int32_t>(slot));
   }
-  instance.positions.clear();
+  seen = changes.sequence();
+}
+
+void Inventory::Impl::Tighten(Instance& instance) const {
+  for (std::vector<IndexPosition>& positions : instance.positions) {
+    for (IndexPosition& now : positions) {
+      if (now.kind == IndexKind::kNone) continue;
+      now.room.cpu_units = instance.remaining_cpu_units();
+      now.room.memory_mib = instance.remaining_memory_mib();
+      instance.capability_class->index(now.kind).SetRoom(now.key, now.room);
+    }
+  }
+}
+
+void Inventory::Impl::Unindex(Instance& instance) {
+  for (std::vector<IndexPosition>& positions : instance.positions) {
+    for (const IndexPosition& now : positions) {
+      if (now.kind == IndexKind::kNone) continue;
+      instance.capability_class->index(now.kind).Erase(now.key);
+    }
+    positions.clear();
+  }
 }
 
 std::vector<std::string> Inventory::FindViolations() const {
+  constexpr IndexGroup kGroups[] = {IndexGroup::kMemory, IndexGroup::kIdleCounts,
+                                    IndexGroup::kSharing};
+  for (const IndexGroup group : kGroups) impl_->BringInStep(group);
   std::vector<std::string> violations;
   const auto append = [&violations](std::vector<std::string> more) {
     std::move(more.begin(), more.end(), std::back_inserter(violations));
@@ -133,16 +188,20 @@ std::vector<std::string> Inventory::FindViolations() const {
   for (const auto& instance : impl_->instances) {
     if (instance == nullptr) continue;
     append(placement::FindViolations(*instance));
-    positions.clear();
-    AppendPositions(*instance, positions);
-    bool in_step = positions.size() == instance->positions.size();
-    for (size_t i = 0; in_step && i < positions.size(); ++i) {
-      const IndexPosition& is = instance->positions[i];
-      const IndexPosition& should = positions[i];
-      in_step = is.kind == should.kind;
-      if (in_step && should.kind != IndexKind::kNone) {
-        in_step = SameEntry(is, should) && is.room == should.room;
-        ++expected[instance->capability_class][static_cast<int>(should.kind)];
+    bool in_step = true;
+    for (const IndexGroup group : kGroups) {
+      const std::vector<IndexPosition>& known = instance->positions[static_cast<int>(group)];
+      positions.clear();
+      AppendPositions(*instance, group, positions);
+      in_step = in_step && positions.size() == known.size();
+      for (size_t i = 0; in_step && i < positions.size(); ++i) {
+        const IndexPosition& is = known[i];
+        const IndexPosition& should = positions[i];
+        in_step = is.kind == should.kind;
+        if (in_step && should.kind != IndexKind::kNone) {
+          in_step = SameEntry(is, should) && Overrates(is.room, should.room);
+          ++expected[instance->capability_class][static_cast<int>(should.kind)];
+        }
       }
     }
     uint64_t busy_ports = 0;
@@ -179,11 +238,13 @@ std::vector<std::string> Inventory::FindViolations() const {
       }
       for (const FitIndex::Entry& entry : index.Entries()) {
         const Instance& instance = *impl_->instances[entry.key.slot];
-        const bool is_its_own = std::any_of(
-            instance.positions.begin(), instance.positions.end(), [&](const IndexPosition& now) {
-              return static_cast<int>(now.kind) == kind && now.key.size == entry.key.size &&
-                     now.key.gpu == entry.key.gpu && now.room == entry.room;
-            });
+        bool is_its_own = false;
+        for (const std::vector<IndexPosition>& known : instance.positions) {
+          is_its_own |= std::any_of(known.begin(), known.end(), [&](const IndexPosition& now) {
+            return static_cast<int>(now.kind) == kind && now.key.size == entry.key.size &&
+                   now.key.gpu == entry.key.gpu && now.room == entry.room;
+          });
+        }
         if (!is_its_own) violations.push_back("an index has an entry that its instance has not");
       }
     }

@@ -14,10 +14,16 @@ FitKey Key(int64_t size, const model::InstanceId& id, int32_t gpu = 0) {
   return {.size = size, .id_prefix = IdPrefix(id), .id = &id, .gpu = gpu};
 }
 
+template <class Accept>
+const FitIndex::Entry* Find(const FitIndex& index, const FitQuery& query, Accept accept) {
+  int64_t nodes_left = 1'000'000;
+  return index.FindFirst(query, accept, nodes_left);
+}
+
 TEST_CASE("an empty index finds nothing", "[placement]") {
   const FitIndex index;
 
-  CHECK(index.FindFirst({}, [](const FitIndex::Entry&) { return true; }) == nullptr);
+  CHECK(Find(index, {}, [](const FitIndex::Entry&) { return true; }) == nullptr);
   CHECK(index.size() == 0);
 }
 
@@ -27,7 +33,7 @@ TEST_CASE("what the caller does not accept is passed over in order", "[placement
   for (const model::InstanceId& id : ids) index.Insert({.key = Key(5, id)});
   std::string seen;
 
-  const FitIndex::Entry* found = index.FindFirst({.size = 5}, [&](const FitIndex::Entry& entry) {
+  const FitIndex::Entry* found = Find(index, {.size = 5}, [&](const FitIndex::Entry& entry) {
     seen += entry.key.id->value;
     return entry.key.id->value == "b";
   });
@@ -35,6 +41,22 @@ TEST_CASE("what the caller does not accept is passed over in order", "[placement
   REQUIRE(found != nullptr);
   CHECK(found->key.id->value == "b");
   CHECK(seen == "ab");
+}
+
+TEST_CASE("a search that comes by too many nodes says that it does not know", "[placement]") {
+  std::vector<model::InstanceId> ids;
+  for (int i = 0; i < 1000; ++i) ids.push_back({"i-" + std::to_string(i)});
+  FitIndex index;
+  for (const model::InstanceId& id : ids) index.Insert({.key = Key(5, id)});
+  const auto nobody = [](const FitIndex::Entry&) { return false; };
+
+  int64_t nodes_left = 10;
+  CHECK(index.FindFirst({.size = 5}, nobody, nodes_left) == nullptr);
+  CHECK(nodes_left < 0);
+
+  nodes_left = 1000;
+  CHECK(index.FindFirst({.size = 5}, nobody, nodes_left) == nullptr);
+  CHECK(nodes_left >= 0);
 }
 
 TEST_CASE("an index of any size finds what a sorted map finds", "[placement]") {
@@ -89,7 +111,7 @@ TEST_CASE("an index of any size finds what a sorted map finds", "[placement]") {
       FitQuery query{.size = static_cast<int64_t>(rng.Below(c.sizes + 1)), .room = random_room()};
       query.room.busy_ports = rng.Next() & rng.Next() & rng.Next() & rng.Next();
       const FitIndex::Entry* found =
-          index.FindFirst(query, [](const FitIndex::Entry&) { return true; });
+          Find(index, query, [](const FitIndex::Entry&) { return true; });
       const auto first = std::find_if(
           expected.begin(), expected.end(), [&query](const std::pair<const FitKey, Room>& entry) {
             return entry.first.size >= query.size && Covers(entry.second, query.room);
