@@ -98,8 +98,9 @@ net::awaitable<absl::Status> Channel::FindEndpoint() {
   absl::Status failed = answer.status();
   if (answer.ok() && !answer->ok()) {
     const std::string advice = server_->Advice(Describe(*answer));
-    failed = absl::UnavailableError(
-        absl::StrCat(Describe(*answer), advice.empty() ? "" : " - ", advice));
+    failed = advice.empty()
+                 ? absl::UnavailableError(Describe(*answer))
+                 : absl::PermissionDeniedError(absl::StrCat(Describe(*answer), " - ", advice));
   }
   if (failed.ok()) {
     json::Document document;
@@ -121,8 +122,8 @@ net::awaitable<absl::Status> Channel::FindEndpoint() {
     }
   }
   if (!endpoint_.host.empty()) co_return absl::OkStatus();  // The old one is better than none.
-  co_return absl::UnavailableError(
-      absl::StrCat("DiscoverPollEndpoint: ", std::string(failed.message())));
+  co_return absl::Status(failed.code(),
+                         absl::StrCat("DiscoverPollEndpoint: ", std::string(failed.message())));
 }
 
 net::awaitable<void> Channel::Run() {
@@ -141,8 +142,9 @@ net::awaitable<void> Channel::Run() {
           "({})",
           settings_.instance_arn, absl::FormatDuration(wait), end.reason);
     } else {
-      spdlog::info("channel of {} ended ({}), next in {}", settings_.instance_arn, end.reason,
-                   absl::FormatDuration(wait));
+      spdlog::log(end.denied ? spdlog::level::err : spdlog::level::info,
+                  "channel of {} ended ({}), next in {}", settings_.instance_arn, end.reason,
+                  absl::FormatDuration(wait));
     }
     if (wait > absl::ZeroDuration()) co_await Sleep(wait);
   }
@@ -153,6 +155,7 @@ net::awaitable<SessionEnd> Channel::RunSession() {
   if (!found.ok()) {
     SessionEnd end;
     end.kind = SessionEnd::Kind::kUnreachable;
+    end.denied = absl::IsPermissionDenied(found);
     end.reason = std::string(found.message());
     co_return end;
   }
@@ -207,6 +210,7 @@ net::awaitable<SessionEnd> Channel::Open(std::shared_ptr<Session> session) {
       end.reason += " - tried again with the clocks' difference allowed for";
     } else if (const std::string advice = server_->Advice(response.body()); !advice.empty()) {
       absl::StrAppend(&end.reason, " - ", advice);
+      end.denied = true;
     }
     co_return end;
   }

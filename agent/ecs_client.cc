@@ -131,7 +131,9 @@ std::string EcsClient::Advice(std::string_view refusal) const {
   if (Says(refusal, "AccessDenied")) {
     return absl::StrFormat(
         "the key %s of %s may not do that: an agent needs a key of role agent, which acts for "
-        "the instances that were registered with it (--credentials)",
+        "the instances that were registered with it, or with a key of the same user that is "
+        "revoked (--credentials; to replace a key, make one for the same user, then revoke the "
+        "old one)",
         access_.credentials->Current().access_key_id, from);
   }
   return "";

@@ -21,6 +21,7 @@ struct SessionEnd {
   };
   Kind kind = Kind::kDropped;
   int code = 0;             // kClosed: the close code; kRefused: the HTTP status
+  bool denied = false;      // because the server does not take this agent's key
   std::string reason = {};  // in words, for the log
   absl::Duration lasted = absl::ZeroDuration();
 };

@@ -397,21 +397,6 @@ void AgentSession::Drop(const std::string& reason) {
   }
 }
 
-// ConnectAgent checks the same; but before it is asked, the new session takes the place of the one
-// that is there, and an agent may not do so to another.
-net::awaitable<absl::Status> CheckKey(const ChannelRequest wanted, const std::string agent_key,
-                                      ClusterLoop& loop) {
-  if (agent_key.empty()) co_return absl::OkStatus();
-  scheduler::DescribeContainerInstances command{.cluster = wanted.cluster,
-                                                .ids = {wanted.instance}};
-  const auto reply = co_await loop.Submit(std::move(command));
-  if (!reply.ok()) co_return reply.status();
-  if (reply->instances.empty() || reply->instances[0].record->registered_by == agent_key) {
-    co_return absl::OkStatus();
-  }
-  co_return model::NotItsInstance("container instance " + wanted.instance.value);
-}
-
 }  // namespace
 
 HttpResponse RefuseAgent(const absl::Status& error) {
@@ -435,8 +420,19 @@ net::awaitable<std::optional<HttpResponse>> ServeAgent(HttpRequest request,
                       "the server emulates this instance's agent; to take over, register the "
                       "instance from the agent");
   }
-  const absl::Status allowed = co_await CheckKey(*wanted, caller.agent_key(), context.loop);
-  if (!allowed.ok()) co_return RefusalOf(allowed);
+  // ConnectAgent checks the same; but before it is asked, the new session takes the place of the
+  // one that is there, and an agent may not do so to another.
+  scheduler::CheckAgent check{
+      .cluster = wanted->cluster, .instance = wanted->instance, .agent_key = caller.agent_key()};
+  const auto allowed = co_await context.loop.Submit(std::move(check));
+  if (!allowed.ok()) {
+    if (model::KindOf(allowed.status()) == model::ErrorKind::kAccessDenied) {
+      spdlog::warn("key {} of {} is not let in as the agent of {}: {}", caller.access_key,
+                   caller.principal_arn, wanted->instance.value,
+                   std::string(allowed.status().message()));
+    }
+    co_return RefusalOf(allowed.status());
+  }
   auto session = std::make_shared<AgentSession>(handshake.stream, context, *std::move(wanted),
                                                 std::move(caller));
   co_return co_await session->Run(handshake);

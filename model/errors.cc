@@ -114,12 +114,12 @@ absl::Status NoContainerInstances() {
   return InvalidParameter("No Container Instances were found in your cluster.");
 }
 
-absl::Status NotItsInstance(std::string_view what) {
+absl::Status NotItsInstance(std::string_view what, std::string_view way_out) {
   return MakeError(
       ErrorKind::kAccessDenied,
       absl::StrFormat("this access key is an agent's, and %s is not among the container instances "
-                      "that it registered or the tasks on them",
-                      what));
+                      "that it registered or the tasks on them: %s",
+                      what, way_out));
 }
 
 absl::Status TokenConflict(std::vector<TaskId> tasks) {

@@ -47,7 +47,8 @@ absl::Status TaskDefinitionInactive();
 absl::Status TaskNotFound();
 absl::Status InstanceNotFound(std::string_view what);
 absl::Status NoContainerInstances();
-absl::Status NotItsInstance(std::string_view what);  // of an agent's key: another key registered it
+// Of an agent's key: another key registered it. With what would help.
+absl::Status NotItsInstance(std::string_view what, std::string_view way_out);
 absl::Status TokenConflict(std::vector<TaskId> tasks);
 
 // What MakeError put in. A status that none of these made is kInternal.

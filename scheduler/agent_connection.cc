@@ -31,12 +31,23 @@ bool Refresh(model::VersionInfo& known, const model::VersionInfo& told) {
   return agent || hash || docker;
 }
 
+// Whether its agent may connect with that key.
+absl::Status CheckConnection(const Account& account, const InstanceEntry& entry,
+                             const std::string& agent_key) {
+  if (absl::Status status = CheckMayOwn(account, agent_key, entry); !status.ok()) return status;
+  if (entry.record->status != InstanceStatus::kInactive) return absl::OkStatus();
+  return model::ClientError(absl::StrFormat(
+      "container instance %s is INACTIVE; remove the agent's state and register as new",
+      entry.record->id.value));
+}
+
 void Connect(Decision& decision, ClusterState& cluster, InstanceEntry& entry,
-             const model::VersionInfo& version_info, absl::Time now) {
+             const ConnectAgent& command, absl::Time now) {
   model::ContainerInstance next = *entry.record;
-  const bool other_version = Refresh(next.version_info, version_info);
+  const bool other_version = Refresh(next.version_info, command.version_info);
+  const bool other_key = Refresh(next.registered_by, command.agent_key);
   // A channel that replaces one that is still up is no change.
-  if (entry.connected && !other_version) return;
+  if (entry.connected && !other_version && !other_key) return;
   next.version = cluster.VersionOf(entry) - entry.task_events + 1;
   decision.PutInstance(cluster, entry, std::move(next));
   cluster.SetConnected(entry, true, now);
@@ -55,16 +66,10 @@ Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, C
     return decision.Refuse<Reply>(model::InstanceNotFound(command.instance.value));
   }
   decision.Saw(entry->change);
-  if (absl::Status status = CheckSpeaksFor(command.agent_key, *entry); !status.ok()) {
-    return decision.Refuse<Reply>(std::move(status));
-  }
-  if (entry->record->status == InstanceStatus::kInactive) {
-    return decision.Refuse<Reply>(model::ClientError(absl::StrFormat(
-        "container instance %s is INACTIVE; remove the agent's state and register as new",
-        command.instance.value)));
-  }
+  absl::Status allowed = CheckConnection(decision.state().account, *entry, command.agent_key);
+  if (!allowed.ok()) return decision.Refuse<Reply>(std::move(allowed));
 
-  Connect(decision, *cluster, *entry, command.version_info, context.now);
+  Connect(decision, *cluster, *entry, command, context.now);
   Reply reply;
   for (const TaskEntry* task : entry->live) {
     if (task->record->desired_status == DesiredStatus::kStopped) {
@@ -75,6 +80,22 @@ Outcome<ConnectAgent::Reply> Decide(State& state, const ConnectAgent& command, C
     if (task->record->last_status < TaskStatus::kRunning) reply.to_start.push_back(task->record);
   }
   return decision.Answer(std::move(reply));
+}
+
+Outcome<CheckAgent::Reply> Decide(State& state, const CheckAgent& command, Context) {
+  using Reply = CheckAgent::Reply;
+  Decision decision(state);
+  const ClusterState* cluster = decision.state().FindCluster(command.cluster);
+  if (cluster == nullptr) return decision.Refuse<Reply>(model::ClusterNotFound());
+  const InstanceEntry* entry = cluster->FindInstance(command.instance);
+  if (entry == nullptr) {
+    decision.SawNothing();
+    return decision.Refuse<Reply>(model::InstanceNotFound(command.instance.value));
+  }
+  decision.Saw(entry->change);
+  absl::Status allowed = CheckConnection(decision.state().account, *entry, command.agent_key);
+  if (!allowed.ok()) return decision.Refuse<Reply>(std::move(allowed));
+  return decision.Answer(Reply{});
 }
 
 Outcome<DisconnectAgent::Reply> Decide(State& state, const DisconnectAgent& command,

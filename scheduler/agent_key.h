@@ -1,5 +1,10 @@
 // The rule for access keys of role agent: such a key may speak only for the container instances
 // that it registered, and for the tasks on them (commands.h, `agent_key`).
+//
+// A key can be exchanged while its agent runs: once it is revoked, other keys of role agent of the
+// same user speak in its place, and the first that connects or registers has the instance for its
+// own. While both are good the instance is the old one's, or else any agent whose key has the same
+// user could speak for the others. A key of another user never takes over.
 #pragma once
 
 #include <string>
@@ -11,17 +16,19 @@
 
 namespace berth::scheduler {
 
-// OK, or NotItsInstance. An empty key is nobody's agent and may speak for all.
-absl::Status CheckSpeaksFor(const std::string& agent_key, const InstanceEntry& instance);
+// OK, or NotItsInstance, which says what would help. An empty key is nobody's agent and may speak
+// for all.
+absl::Status CheckSpeaksFor(const Account& account, const std::string& agent_key,
+                            const InstanceEntry& instance);
 // The same of a task. One whose instance is forgotten is STOPPED and nobody's: nothing that is said
 // of it changes anything.
-absl::Status CheckSpeaksFor(const std::string& agent_key, const ClusterState& cluster,
-                            const model::Task& task);
+absl::Status CheckSpeaksFor(const Account& account, const std::string& agent_key,
+                            const ClusterState& cluster, const model::Task& task);
 
-// Whether the key may register the instance anew. Less strict: an instance that was registered
-// without a key belongs to the first that comes, so that a cluster can begin to ask for keys; and
-// one whose key was revoked belongs to other keys of the same user, so that keys can be exchanged.
-absl::Status CheckMayRegisterAnew(const Account& account, const std::string& agent_key,
-                                  const InstanceEntry& instance);
+// Whether the key may have the instance for its own from now on. Less strict: one that was
+// registered without a key belongs to the first that comes, so that a cluster can begin to ask for
+// keys.
+absl::Status CheckMayOwn(const Account& account, const std::string& agent_key,
+                         const InstanceEntry& instance);
 
 }  // namespace berth::scheduler

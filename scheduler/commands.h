@@ -164,8 +164,9 @@ struct InstanceSnapshot {
 };
 
 // In commands that agents give: `agent_key` is the access key when that is of role agent. Such a
-// key may speak only for the instances that it registered and the tasks on them; for any other the
-// answer is NotItsInstance (model/errors.h). Empty: whoever asks may speak for all.
+// key may speak only for the instances that it registered and the tasks on them, and for those of a
+// key that it follows (agent_key.h); for any other the answer is NotItsInstance (model/errors.h).
+// Empty: whoever asks may speak for all.
 
 struct RegisterContainerInstance {
   using Reply = InstanceSnapshot;
@@ -484,6 +485,14 @@ struct ConnectAgent {
   model::ClusterName cluster = {};
   model::InstanceId instance = {};
   model::VersionInfo version_info = {};  // empty members: keep what is known
+  std::string agent_key = {};
+};
+
+// Whether ConnectAgent would let that agent in; changes nothing.
+struct CheckAgent {
+  struct Reply {};
+  model::ClusterName cluster = {};
+  model::InstanceId instance = {};
   std::string agent_key = {};
 };
 

@@ -74,6 +74,7 @@ Outcome<RevokeAccessKey::Reply> Decide(State&, const RevokeAccessKey&, Context);
 Outcome<ListAccessKeys::Reply> Decide(State&, const ListAccessKeys&, Context);
 Outcome<ReportTask::Reply> Decide(State&, const ReportTask&, Context);
 Outcome<ConnectAgent::Reply> Decide(State&, const ConnectAgent&, Context);
+Outcome<CheckAgent::Reply> Decide(State&, const CheckAgent&, Context);
 Outcome<DisconnectAgent::Reply> Decide(State&, const DisconnectAgent&, Context);
 Outcome<AcceptTask::Reply> Decide(State&, const AcceptTask&, Context);
 Outcome<VerifyStopCandidates::Reply> Decide(State&, const VerifyStopCandidates&, Context);
@@ -98,6 +99,8 @@ template <>
 inline constexpr bool kReadsOnly<DescribeTasks> = true;
 template <>
 inline constexpr bool kReadsOnly<ListTasks> = true;
+template <>
+inline constexpr bool kReadsOnly<CheckAgent> = true;
 template <>
 inline constexpr bool kReadsOnly<VerifyStopCandidates> = true;
 template <>

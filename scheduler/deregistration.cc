@@ -25,7 +25,8 @@ Outcome<DeregisterContainerInstance::Reply> Decide(State& state,
     return decision.Refuse<InstanceSnapshot>(model::InstanceNotFound(command.id.value));
   }
   decision.Saw(entry->change);
-  if (absl::Status status = CheckSpeaksFor(command.agent_key, *entry); !status.ok()) {
+  if (absl::Status status = CheckSpeaksFor(decision.state().account, command.agent_key, *entry);
+      !status.ok()) {
     return decision.Refuse<InstanceSnapshot>(std::move(status));
   }
   if (entry->record->status != model::InstanceStatus::kInactive) {

@@ -29,11 +29,12 @@ absl::Status CheckArguments(const UpdateContainerInstancesState& command) {
   return absl::OkStatus();
 }
 
-absl::Status CheckKey(const ClusterState& cluster, const UpdateContainerInstancesState& command) {
+absl::Status CheckKey(const Account& account, const ClusterState& cluster,
+                      const UpdateContainerInstancesState& command) {
   for (const model::InstanceId& id : command.ids) {
     const InstanceEntry* entry = cluster.FindInstance(id);
     if (entry == nullptr) continue;
-    absl::Status status = CheckSpeaksFor(command.agent_key, *entry);
+    absl::Status status = CheckSpeaksFor(account, command.agent_key, *entry);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -57,7 +58,7 @@ Outcome<Reply> Decide(State& state, const UpdateContainerInstancesState& command
   if (absl::Status status = CheckArguments(command); !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
-  if (absl::Status status = CheckKey(*cluster, command); !status.ok()) {
+  if (absl::Status status = CheckKey(decision.state().account, *cluster, command); !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
 

@@ -150,8 +150,7 @@ absl::Status CheckReturn(const Account& account, const ClusterState& cluster,
                         "state and register as new",
                         id, cluster.record()->name.value));
   }
-  if (absl::Status status = CheckMayRegisterAnew(account, command.agent_key, *entry);
-      !status.ok()) {
+  if (absl::Status status = CheckMayOwn(account, command.agent_key, *entry); !status.ok()) {
     return status;
   }
   if (entry->record->status == InstanceStatus::kInactive) {
@@ -239,8 +238,7 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
 
   if (!command.client_token.empty()) {
     if (InstanceEntry* same = cluster->FindInstanceByToken(command.client_token)) {
-      if (absl::Status status =
-              CheckMayRegisterAnew(decision.state().account, command.agent_key, *same);
+      if (absl::Status status = CheckMayOwn(decision.state().account, command.agent_key, *same);
           !status.ok()) {
         return decision.Refuse<InstanceSnapshot>(std::move(status));
       }
@@ -278,8 +276,7 @@ Outcome<RegisterContainerInstance::Reply> Decide(State& state,
   } else {
     const InstanceEntry* former = cluster->FindInstanceByMachine(command.ec2_instance_id);
     if (former != nullptr) {
-      absl::Status status =
-          CheckMayRegisterAnew(decision.state().account, command.agent_key, *former);
+      absl::Status status = CheckMayOwn(decision.state().account, command.agent_key, *former);
       if (!status.ok()) return decision.Refuse<InstanceSnapshot>(std::move(status));
     }
     entry = &RegisterNew(decision, *cluster, command, *std::move(attributes), context);

@@ -44,12 +44,12 @@ absl::Status CheckDuration(const UpdateTaskProtection& command) {
       absl::ToInt64Minutes(kDurationMin), absl::ToInt64Minutes(kDurationMax)));
 }
 
-absl::Status CheckKey(const std::string& agent_key, const ClusterState& cluster,
-                      const std::vector<TaskId>& tasks) {
+absl::Status CheckKey(const Account& account, const std::string& agent_key,
+                      const ClusterState& cluster, const std::vector<TaskId>& tasks) {
   for (const TaskId& id : tasks) {
     const TaskEntry* entry = cluster.FindTask(id);
     if (entry == nullptr) continue;
-    absl::Status status = CheckSpeaksFor(agent_key, cluster, *entry->record);
+    absl::Status status = CheckSpeaksFor(account, agent_key, cluster, *entry->record);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -97,7 +97,9 @@ Outcome<Reply> Decide(State& state, const UpdateTaskProtection& command, Context
   if (absl::Status status = CheckDuration(command); !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
-  if (absl::Status status = CheckKey(command.agent_key, *cluster, command.tasks); !status.ok()) {
+  if (absl::Status status =
+          CheckKey(decision.state().account, command.agent_key, *cluster, command.tasks);
+      !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
   const absl::Time until = command.enabled ? context.now + command.duration : absl::InfinitePast();
@@ -119,7 +121,9 @@ Outcome<Reply> Decide(State& state, const GetTaskProtection& command, Context co
   if (absl::Status status = CheckTasks(command.tasks, kGetMax); !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
-  if (absl::Status status = CheckKey(command.agent_key, *cluster, command.tasks); !status.ok()) {
+  if (absl::Status status =
+          CheckKey(decision.state().account, command.agent_key, *cluster, command.tasks);
+      !status.ok()) {
     return decision.Refuse<Reply>(std::move(status));
   }
   return decision.Answer(

@@ -172,7 +172,8 @@ Outcome<ReportTask::Reply> Decide(State& state, const ReportTask& report, Contex
   }
 
   decision.Saw(entry->change);
-  absl::Status allowed = CheckSpeaksFor(report.agent_key, *cluster, *entry->record);
+  absl::Status allowed =
+      CheckSpeaksFor(decision.state().account, report.agent_key, *cluster, *entry->record);
   if (!allowed.ok()) return decision.Refuse<ReportTask::Reply>(std::move(allowed));
   if (entry->record->last_status != TaskStatus::kStopped) {
     Progress progress{.task = *entry->record};

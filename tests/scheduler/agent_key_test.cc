@@ -115,32 +115,91 @@ TEST_CASE_METHOD(TwoAgents, "a client token shows a registration to its own key 
   CHECK(Ok(By("KEY-A", machine)).record->id == id);
 }
 
-TEST_CASE("an instance registered without a key goes to the first agent that registers it anew") {
+TEST_CASE("an instance registered without a key goes to the first agent that comes with one") {
+  const bool connects = GENERATE(true, false);
   World world;
   const InstanceId id = world.Register({.emulated = false});
-  world.Refusal(ConnectAgent{.cluster = {"default"}, .instance = id, .agent_key = "KEY-A"},
-                ErrorKind::kAccessDenied);
+  const ConnectAgent connecting{.cluster = {"default"}, .instance = id, .agent_key = "KEY-A"};
 
-  world.Ok(By("KEY-A", {.existing = id, .emulated = false}));
+  if (connects) {
+    world.Ok(connecting);
+  } else {
+    world.Ok(By("KEY-A", {.existing = id, .emulated = false}));
+    world.Ok(connecting);
+  }
 
-  world.Ok(ConnectAgent{.cluster = {"default"}, .instance = id, .agent_key = "KEY-A"});
+  world.Restart();
   world.Refusal(By("KEY-B", {.existing = id, .emulated = false}), ErrorKind::kAccessDenied);
+  world.Refusal(ConnectAgent{.cluster = {"default"}, .instance = id, .agent_key = "KEY-B"},
+                ErrorKind::kAccessDenied);
 }
 
-TEST_CASE_METHOD(TwoAgents, "when a key is revoked, another of its user takes over, and no other") {
-  Create("KEY-A", "node-a");
-  Create("KEY-A2", "node-a");
-  Create("KEY-C", "node-c");
-  const Machine again{.ec2_instance_id = "i-mine", .existing = mine};
-  Refusal(By("KEY-A2", again), ErrorKind::kAccessDenied);
+namespace {
+
+// The agent of `mine`, whose key KEY-A is to be exchanged; KEY-C is of another user.
+struct Exchange : TwoAgents {
+  Exchange() {
+    Create("KEY-A", "node-a");
+    Create("KEY-A2", "node-a");
+    Create("KEY-A3", "node-a");
+    Create("KEY-C", "node-c");
+  }
+  ConnectAgent Connecting(const std::string& key) const {
+    return {.cluster = {"default"}, .instance = mine, .agent_key = key};
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Exchange, "while its key is good, no other speaks for an instance") {
+  const std::string why = Refusal(Connecting("KEY-A2"), ErrorKind::kAccessDenied);
+  CHECK_THAT(why, Catch::Contains("berth key revoke KEY-A"));
+  Refusal(By("KEY-A2", {.ec2_instance_id = "i-mine", .existing = mine}), ErrorKind::kAccessDenied);
+  CheckOwnOnly(ConnectAgent{.cluster = {"default"}, .instance = mine});
+}
+
+TEST_CASE_METHOD(Exchange, "once its key is revoked, another of its user speaks for an instance") {
   Revoke("KEY-A");
 
-  Refusal(By("KEY-C", again), ErrorKind::kAccessDenied);
-  Refusal(ConnectAgent{.cluster = {"default"}, .instance = mine, .agent_key = "KEY-A2"},
-          ErrorKind::kAccessDenied);
-  Ok(By("KEY-A2", again));
+  Ok(ReportTask{.cluster = {"default"},
+                .task = task->id,
+                .status = TaskStatus::kRunning,
+                .agent_key = "KEY-A2"});
+  CHECK(Task(task->id)->last_status == TaskStatus::kRunning);
+  Ok(GetTaskProtection{.cluster = {"default"}, .tasks = {task->id}, .agent_key = "KEY-A2"});
+  Ok(CheckAgent{.cluster = {"default"}, .instance = mine, .agent_key = "KEY-A2"});
+  Ok(UpdateContainerInstancesState{.cluster = {"default"}, .ids = {mine}, .agent_key = "KEY-A2"});
+  Ok(DeregisterContainerInstance{
+      .cluster = {"default"}, .id = mine, .force = true, .agent_key = "KEY-A2"});
+}
 
-  Ok(ConnectAgent{.cluster = {"default"}, .instance = mine, .agent_key = "KEY-A2"});
+TEST_CASE_METHOD(Exchange, "a revoked key's instance is never another user's") {
+  Revoke("KEY-A");
+
+  const std::string why = Refusal(Connecting("KEY-C"), ErrorKind::kAccessDenied);
+
+  CHECK_THAT(why, Catch::Contains("a key of the same user"));
+  CHECK_THAT(why, !Catch::Contains("KEY-A") && !Catch::Contains("node-a"));
+  Refusal(By("KEY-C", {.ec2_instance_id = "i-mine", .existing = mine}), ErrorKind::kAccessDenied);
+  Refusal(By("KEY-C", {.ec2_instance_id = "i-mine"}), ErrorKind::kAccessDenied);
+  Refusal(ReportTask{.cluster = {"default"}, .task = task->id, .agent_key = "KEY-C"},
+          ErrorKind::kAccessDenied);
+}
+
+TEST_CASE_METHOD(Exchange, "the key that takes over has the instance for its own, durably") {
+  Revoke("KEY-A");
+  if (GENERATE(true, false)) {
+    Ok(Connecting("KEY-A2"));
+  } else {
+    Ok(By("KEY-A2", {.ec2_instance_id = "i-mine", .existing = mine}));
+  }
+  Restart();
+
+  Refusal(Connecting("KEY-A3"), ErrorKind::kAccessDenied);
+  CHECK(Instance(mine).record->registered_by == "KEY-A2");
+  CHECK(Do(Connecting("KEY-A2")).changes.empty());
+  Revoke("KEY-A2");
+  Ok(Connecting("KEY-A3"));
 }
 
 TEST_CASE_METHOD(TwoAgents, "an operator who registers an instance anew leaves it to its agent") {
