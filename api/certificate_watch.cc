@@ -8,10 +8,16 @@
 #include <sys/stat.h>
 
 #include "absl/time/clock.h"
+#include "auth/private_file.h"
 #include "transport/self_signed.h"
 #include "transport/tls.h"
 
 namespace berth::api {
+namespace {
+
+constexpr size_t kKeyBytesMax = 64 * 1024;
+
+}  // namespace
 
 CertificateWatch::Stamp CertificateWatch::StampOf(const std::string& path) {
   struct stat file {};
@@ -36,7 +42,19 @@ absl::Status CertificateWatch::Renew() {
   return made.status();
 }
 
+// As with secrets.key: whoever has read one of them can pretend to be this server.
+absl::Status CertificateWatch::CheckKeysArePrivate() const {
+  if (settings_.self_signed_folder.empty()) return absl::OkStatus();
+  const auto files = transport::SelfSignedFilesIn(settings_.self_signed_folder);
+  for (const std::string& path : {files.ca_key, files.key}) {
+    const auto text = auth::ReadPrivateFile(path, kKeyBytesMax);
+    if (!text.ok()) return text.status();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CertificateWatch::Load() {
+  if (absl::Status status = CheckKeysArePrivate(); !status.ok()) return status;
   if (absl::Status status = Renew(); !status.ok()) return status;
   // Looked at first: what changes while it is read is read again.
   const std::array<Stamp, 2> now = Look();

@@ -40,6 +40,7 @@ class CertificateWatch {
   static Stamp StampOf(const std::string& path);
   std::array<Stamp, 2> Look() const;
   absl::Status Renew();
+  absl::Status CheckKeysArePrivate() const;
 
   const TlsSettings& settings_;
   HttpServer& server_;

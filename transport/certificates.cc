@@ -45,14 +45,14 @@ std::string TextOf(BIO* bio) {
 
 Certificate ParseCertificate(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, GiveNoPassphrase, nullptr));
   ERR_clear_error();
   return certificate;
 }
 
 Key ParseKey(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, GiveNoPassphrase, nullptr));
   ERR_clear_error();
   return key;
 }

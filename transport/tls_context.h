@@ -21,6 +21,10 @@ struct TlsContext {
 // An ASN.1 time; nothing when it is malformed.
 std::optional<absl::Time> EndOf(const ASN1_TIME* time);
 
+// For whatever reads PEM: gives no passphrase, and notes in `asked`, a bool, that one was needed.
+// Without a callback of its own OpenSSL asks at the terminal, and nothing else goes on until then.
+int GiveNoPassphrase(char* buffer, int size, int writing, void* asked);
+
 // The oldest error in OpenSSL's queue of this thread, in words; empties the queue.
 std::string TakeOpenSslError();
 

@@ -257,6 +257,23 @@ TEST_CASE("new connections get the certificate that the files have now", "[tls]"
   CHECK(before.Ask(Get("/healthz")).status == 200);
 }
 
+TEST_CASE("a server does not start on keys of its own that others may read", "[tls]") {
+  const std::string name = GENERATE("ca-key.pem", "server-key.pem");
+  Folder folder;
+  REQUIRE(transport::EnsureSelfSigned(folder.path, {"localhost"}, absl::Now()).ok());
+  std::filesystem::permissions(folder.path + "/" + name, std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  storage::MemoryStore store;
+  ServerSettings settings;
+  settings.listen_port = 0;
+  settings.tls = SelfSigned(folder.path);
+
+  const auto started = Server::Start(settings, store);
+
+  CHECK_THAT(std::string(started.status().message()),
+             Catch::Contains(name + " has mode 0604") && Catch::Contains("chmod 600"));
+}
+
 TEST_CASE("a server does not start with a certificate that it cannot use", "[tls]") {
   storage::MemoryStore store;
   ServerSettings settings;
@@ -265,7 +282,8 @@ TEST_CASE("a server does not start with a certificate that it cannot use", "[tls
 
   const auto started = Server::Start(settings, store);
 
-  CHECK(std::string(started.status().message()).find("/absent.pem has no certificate in PEM") == 0);
+  CHECK(std::string(started.status().message())
+            .find("cannot read /absent.pem: No such file or directory") == 0);
 }
 
 }  // namespace

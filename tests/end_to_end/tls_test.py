@@ -4,12 +4,14 @@ The certificate is the one that --tls-self-signed makes; its authority is all th
 """
 
 import contextlib
+import fcntl
 import http.client
 import os
 import pathlib
 import shutil
 import ssl
 import subprocess
+import termios
 
 import boto3
 import pytest
@@ -213,6 +215,55 @@ def test_a_certificate_that_changes_is_served_without_a_restart(tls):
                 return None
 
         harness.wait_until("the new certificate", look, seconds=20)
+
+
+def encrypted_pair(folder):
+    """A certificate, and its key under a passphrase."""
+    certificate, key = folder / "encrypted.pem", folder / "encrypted-key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-passout", "pass:secret", "-days", "1",
+         "-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)],
+        check=True, capture_output=True, timeout=60,
+    )
+    return certificate, key
+
+
+def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked(tmp_path):
+    certificate, key = encrypted_pair(tmp_path)
+    terminal, end = os.openpty()
+    try:
+        done = subprocess.run(
+            [harness.BERTH, "server", "--listen", "127.0.0.1:0", "--auth", "none", "--data",
+             str(tmp_path / "data"), "--tls-certificate", str(certificate), "--tls-key", str(key)],
+            stdin=end, stdout=end, stderr=subprocess.PIPE, text=True, timeout=30, check=False,
+            preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
+        )
+        os.set_blocking(terminal, False)
+        try:
+            said = os.read(terminal, 1000)
+        except BlockingIOError:
+            said = b""
+    finally:
+        os.close(end)
+        os.close(terminal)
+
+    assert done.returncode == 1
+    assert f"the key in {key} is encrypted with a passphrase" in done.stderr
+    assert said == b""
+
+
+def test_a_key_with_a_passphrase_leaves_the_one_before_in_use(tls):
+    certificate, key = encrypted_pair(tls.folder)
+    key.chmod(0o600)
+    shutil.copy(key, tls.data / "server-key.pem")
+    shutil.copy(certificate, tls.data / "server.pem")
+
+    harness.wait_until(
+        "the log says so",
+        lambda: "is encrypted with a passphrase" in tls.process.log.read_text(), seconds=20,
+    )
+
+    assert tls.client().list_clusters()["clusterArns"]
 
 
 def test_the_doctor_says_whether_an_agent_would_be_let_in(tls):

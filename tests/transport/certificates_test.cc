@@ -2,16 +2,25 @@
 #include "transport/certificates.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include <catch2/catch.hpp>
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/stat.h>
 
 #include "tests/transport/temp_folder.h"
 #include "transport/self_signed.h"
 #include "transport/tls.h"
+#include "transport/tls_context.h"
 
 namespace berth::transport {
 namespace {
@@ -196,7 +205,78 @@ TEST_CASE("files that are no certificate, no key, or not a pair are refused by n
   CHECK(message(MakeServerTls(certificate, garbage)).find(garbage + " has no key in PEM") == 0);
   CHECK_FALSE(MakeServerTls(certificate, other_key).ok());
   CHECK(message(MakeClientTls(garbage)).find(garbage + " has no certificate in PEM") == 0);
-  CHECK_FALSE(MakeClientTls(folder.path() + "/absent.pem").ok());
+  const std::string absent = folder.path() + "/absent.pem";
+  const std::string why = "cannot read " + absent + ": No such file or directory";
+  CHECK(message(MakeClientTls(absent)) == why);
+  CHECK(message(MakeServerTls(absent, other_key)) == why);
+  CHECK(message(MakeServerTls(certificate, absent)) == why);
+  CHECK(message(MakeServerTls(certificate, folder.path())) ==
+        "cannot read " + folder.path() + ": Is a directory");
+}
+
+// As `openssl req -x509 -newkey rsa:BITS` makes it. The key is in a file too, encrypted.
+KeyAndCertificate Rsa(int bits, const char* passphrase) {
+  std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_RSA_gen(static_cast<unsigned>(bits)),
+                                                          EVP_PKEY_free);
+  std::unique_ptr<X509, decltype(&X509_free)> certificate(X509_new(), X509_free);
+  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
+  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
+  X509_set_pubkey(certificate.get(), key.get());
+  X509_sign(certificate.get(), key.get(), EVP_sha256());
+  const auto text = [](const auto& write) {
+    std::unique_ptr<BIO, decltype(&BIO_free_all)> bio(BIO_new(BIO_s_mem()), BIO_free_all);
+    REQUIRE(write(bio.get()) == 1);
+    char* bytes = nullptr;
+    const long size = BIO_get_mem_data(bio.get(), &bytes);
+    return std::string(bytes, static_cast<size_t>(size));
+  };
+  return {
+      .key = text([&](BIO* bio) {
+        return PEM_write_bio_PKCS8PrivateKey(bio, key.get(), EVP_aes_128_cbc(), passphrase,
+                                             static_cast<int>(std::strlen(passphrase)), nullptr,
+                                             nullptr);
+      }),
+      .certificate = text([&](BIO* bio) { return PEM_write_bio_X509(bio, certificate.get()); })};
+}
+
+TEST_CASE("a key with a passphrase is refused, and nobody is asked for it", "[certificates]") {
+  const TempFolder folder;
+  const KeyAndCertificate pair = Rsa(2048, "secret");
+  const std::string certificate = folder.Write("server.pem", pair.certificate);
+  const std::string key = folder.Write("server-key.pem", pair.key);
+
+  const std::string why(MakeServerTls(certificate, key).status().message());
+
+  CHECK_THAT(why, Catch::StartsWith("the key in " + key + " is encrypted with a passphrase") &&
+                      Catch::Contains("openssl pkey -in " + key));
+  // As an authority's, too.
+  CHECK_FALSE(MakeServerCertificate(pair, {"localhost"}, kYear).ok());
+}
+
+TEST_CASE("a certificate with a key that is too short says so", "[certificates]") {
+  const TempFolder folder;
+  const KeyAndCertificate pair = Rsa(1024, "secret");
+  const std::string certificate = folder.Write("server.pem", pair.certificate);
+
+  const std::string why(MakeServerTls(certificate, certificate).status().message());
+
+  CHECK_THAT(why, Catch::StartsWith("the certificate in " + certificate + " cannot be used") &&
+                      Catch::Contains("2048 bits"));
+}
+
+TEST_CASE("all authorities of a file are trusted, whatever else is in it", "[certificates]") {
+  const TempFolder folder;
+  const KeyAndCertificate a = Authority();
+  const KeyAndCertificate b = Authority();
+  const std::string both =
+      folder.Write("both.pem", a.key + a.certificate + "words\n" + b.certificate);
+
+  const auto count = [](const absl::StatusOr<TlsContextPtr>& tls) {
+    REQUIRE(tls.ok());
+    const X509_STORE* trusted = SSL_CTX_get_cert_store((*tls)->ssl.native_handle());
+    return sk_X509_OBJECT_num(X509_STORE_get0_objects(trusted));
+  };
+  CHECK(count(MakeClientTls(both)) == count(MakeClientTls("")) + 2);
 }
 
 }  // namespace
