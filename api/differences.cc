@@ -12,13 +12,28 @@ constexpr std::string_view kCommon[] = {
     "Identifiers are always of the long form; the old ones are accepted.",
     "Errors also carry an `x-amzn-ErrorType` header, equal to `__type` in the body.",
     "A failed placement says more than its reason: `detail` is a sentence with what was asked, "
-    "what "
-    "there is, and where.",
+    "what there is, and where.",
+    "Regular expressions in the cluster query language (`=~`, `!~`) are Java's, less what "
+    "would let a pattern take more than linear time, or is rare: flags such as `(?i)`, groups "
+    "that look ahead or behind, atomic and named groups, possessive quantifiers (`a*+`), "
+    "references back, `\\b`, `\\p{...}`, `\\Q...\\E`, classes within classes and `&&`. They "
+    "are refused by name.",
     "There is no Fargate, no Elastic Network Interface, no Service Connect and no Cloud Map.",
 };
 
+constexpr std::string_view kPrincipal =
+    "`principalArn` may be the caller's own or the root's: a principal is known by its key "
+    "alone.";
+constexpr std::string_view kNotThere =
+    "ARNs of services, task sets, capacity providers and daemons are not found: there are none in "
+    "this version.";
+
 // The reason stands with the difference, where it is not the lack of something that only AWS has.
 constexpr Difference kDifferences[] = {
+    {"CreateCluster",
+     "`capacityProviders` and `defaultCapacityProviderStrategy` are refused unless empty: there "
+     "are no capacity providers in this version."},
+    {"DeleteAccountSetting", kPrincipal},
     {"DeleteAttributes",
      "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents would bring "
      "them back."},
@@ -43,8 +58,11 @@ constexpr Difference kDifferences[] = {
     {"ExecuteCommand",
      "After all checks the answer is TargetNotConnectedException: there is no data channel. Its "
      "text names the `docker exec` that does the same on the machine."},
+    {"ListAccountSettings", kPrincipal},
+    {"ListTagsForResource", kNotThere},
     {"ListTagsForResource", "What has ended still shows the tags that it has left."},
     {"ListTasks", "`daemonName` is refused: there are no managed daemons."},
+    {"PutAccountSetting", kPrincipal},
     {"PutAccountSetting",
      "All are kept, and `containerInsights` alone has an effect, as the default of new clusters."},
     {"PutAccountSettingDefault",
@@ -58,26 +76,41 @@ constexpr Difference kDifferences[] = {
     {"RegisterTaskDefinition",
      "Fractions of a GPU in `value` are refused: they name hardware that only AWS has. Use "
      "`sharingStrategy`."},
+    {"RegisterTaskDefinition",
+     "Requirements of type `InferenceAccelerator` and `NeuronDevice` are refused: agents know of "
+     "GPUs alone."},
+    {"RegisterTaskDefinition",
+     "`trustedExecutionConfiguration.isolationMode` other than `SHARED` is refused: to run such a "
+     "task without AWS's sandbox would break its promise."},
+    {"RunTask",
+     "`capacityProviderStrategy` and `volumeConfigurations` are refused unless empty: there are no "
+     "capacity providers and no EBS volumes in this version."},
+    {"RunTask",
+     "`overrides.inferenceAcceleratorOverrides` is refused unless empty: agents know of GPUs "
+     "alone."},
     {"RunTask",
      "Launch type FARGATE never finds capacity: the task is a failure, as when AWS has run out."},
     {"RunTask",
      "Without a placement strategy the tightest fit is taken, so that whole GPUs stay whole; AWS "
      "does not say what it does."},
     {"StartTask",
+     "`volumeConfigurations` and `overrides.inferenceAcceleratorOverrides` are refused unless "
+     "empty, as in RunTask."},
+    {"StartTask",
      "A DRAINING instance is a failure with reason DRAINING; what AWS does is not documented."},
     {"StartTask", "An instance that is named twice gets one task."},
     {"SubmitAttachmentStateChanges", "Acknowledged and not kept: there are no attachments."},
     {"SubmitTaskStateChange",
      "`attachments` and `managedAgents` are acknowledged and not kept: there are none."},
+    {"TagResource", kNotThere},
     {"TagResource", "Letters outside of ASCII are not told from other characters there."},
+    {"UntagResource", kNotThere},
     {"UpdateContainerAgent",
      "The answer is NoUpdateAvailableException for every instance that is there: agents are "
-     "upgraded "
-     "with berth, on their machines."},
+     "upgraded with berth, on their machines."},
     {"UpdateTaskProtection",
      "Tasks without a service are the failure TASK_NOT_VALID, as on AWS; there are no services "
-     "yet, "
-     "so that every task is."},
+     "yet, so that every task is."},
 };
 
 }  // namespace
