@@ -55,7 +55,8 @@ auth::Credentials FindCredentials(const CredentialSources& sources) {
   throw std::runtime_error(fmt::format(
       "no credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, neither are "
       "AWS_PROFILE and AWS_SHARED_CREDENTIALS_FILE, and there is no {}; name the server's data "
-      "folder with --data, or a credentials file with --credentials-file",
+      "folder with --data, or a credentials file with --credentials-file; when every admin's is "
+      "lost, `berth key recover` makes one for a stopped server",
       admin));
 }
 

@@ -1,5 +1,7 @@
-// `berth key`: access keys of a running server, made, listed and revoked over its HTTP endpoints.
+// `berth key`: access keys of a running server, made, listed and revoked over its HTTP endpoints;
+// and a new admin key for one that is stopped.
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <iostream>
@@ -20,11 +22,13 @@
 #include "absl/time/clock.h"
 #include "agent/connect.h"
 #include "agent/http_client.h"
+#include "api/access/first_key.h"
 #include "api/access/key_endpoints.h"
 #include "auth/sigv4.h"
 #include "cli/command.h"
 #include "cli/credentials.h"
 #include "cli/exit_code.h"
+#include "cli/server_flags.h"
 #include "cli/setting_sources.h"
 #include "transport/tls.h"
 
@@ -56,6 +60,7 @@ Examples:
   berth key create --role operator --user ci --policy deploy-only.json --output json
   berth key list --server https://berth.example:8443 --ca-file ca.pem --profile berth-admin
   berth key revoke AKIA2345ABCDEFGHIJKL
+  berth key recover --data /var/lib/berth     the server is stopped, every admin's key is lost
 )";
 
 struct Settings {
@@ -197,6 +202,21 @@ int Revoke(const Settings& settings) {
   return kOk;
 }
 
+int Recover(const Settings& settings) {
+  const std::string& data = settings.credentials.data;
+  if (!std::filesystem::exists(std::filesystem::path(data) / kDatabaseFile)) {
+    throw UsageError(fmt::format("--data: there is no {} in {}", kDatabaseFile, data));
+  }
+  const std::unique_ptr<storage::Store> store = OpenStore(data);
+  const auto key = api::RecoverAdmin(data, *store, absl::Now());
+  if (!key.ok()) throw std::runtime_error(std::string(key.status().message()));
+  std::cout << fmt::format("made the access key {} of user {}; its credentials are in {}/{}\n",
+                           key->id, key->user, data, api::kAdminCredentialsFile);
+  std::cerr << "The admin keys before it are still good: start the server, and revoke those that "
+               "may be in other hands (berth key list, berth key revoke).\n";
+  return kOk;
+}
+
 void AddCommonFlags(CLI::App& command, Settings& settings) {
   command.add_option("--server", settings.server, "URL of the server")
       ->envname("BERTH_SERVER")
@@ -258,9 +278,18 @@ Command AddKey(CLI::App& root) {
   AddCommonFlags(*revoke, *settings);
   revoke->add_option("id", settings->id, "The access key's id")->type_name("ID")->required();
 
-  return {command, [settings, create, list] {
+  CLI::App* recover = command->add_subcommand(
+      "recover", "Make an admin key in the data folder of a stopped server, when all are lost");
+  recover->footer(kFooter);
+  recover->add_option("--data", settings->credentials.data, "The data folder of the stopped server")
+      ->envname("BERTH_DATA")
+      ->type_name("DIR")
+      ->capture_default_str();
+
+  return {command, [settings, create, list, recover] {
             if (create->parsed()) return Create(*settings);
             if (list->parsed()) return List(*settings);
+            if (recover->parsed()) return Recover(*settings);
             return Revoke(*settings);
           }};
 }

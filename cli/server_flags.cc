@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/access/first_key.h"
 #include "cli/setting_values.h"
 #include "storage/sqlite/sqlite_store.h"
 
@@ -128,6 +129,22 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   return settings;
 }
 
+namespace {
+
+// SQLite writes the first page before the server makes any other file, so no first start that was
+// cut off leaves it so.
+bool IsDatabaseGone(const std::filesystem::path& folder) {
+  std::error_code absent;
+  for (const char* suffix : {"", "-wal"}) {
+    const auto bytes =
+        std::filesystem::file_size(folder / (std::string(kDatabaseFile) + suffix), absent);
+    if (!absent && bytes > 0) return false;
+  }
+  return std::filesystem::exists(folder / api::kSecretsFile, absent);
+}
+
+}  // namespace
+
 std::unique_ptr<storage::Store> OpenStore(const std::string& data_dir) {
   std::error_code error;
   std::filesystem::create_directories(data_dir, error);
@@ -135,7 +152,15 @@ std::unique_ptr<storage::Store> OpenStore(const std::string& data_dir) {
     throw std::runtime_error(
         fmt::format("cannot make the data folder {}: {}", data_dir, error.message()));
   }
-  auto store = storage::OpenSqliteStore((std::filesystem::path(data_dir) / "berth.db").string());
+  const std::filesystem::path folder(data_dir);
+  if (IsDatabaseGone(folder)) {
+    throw std::runtime_error(fmt::format(
+        "{0}/{1} is not there or empty, but {0}/{2} is from an earlier start: the database was "
+        "lost. Put it back from a backup; or, to begin anew without its clusters, tasks and keys, "
+        "move {0}/{2} away",
+        data_dir, kDatabaseFile, api::kSecretsFile));
+  }
+  auto store = storage::OpenSqliteStore((folder / kDatabaseFile).string());
   if (!store.ok()) throw std::runtime_error(std::string(store.status().message()));
   return *std::move(store);
 }

@@ -36,7 +36,11 @@ void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& fla
 // Throws UsageError where flags contradict each other, --auth and --listen above all.
 api::ServerSettings MakeServerSettings(const ServerFlags& flags);
 
-// Opens DIR/berth.db, and makes both where they are not there. Throws std::runtime_error.
+inline constexpr char kDatabaseFile[] = "berth.db";
+
+// Opens DIR/berth.db, and makes both where they are not there. Throws std::runtime_error, also
+// where the database is gone and the keys to it are still there: to go on without it would look
+// like a first start, and every agent would be told that its instance is unknown.
 std::unique_ptr<storage::Store> OpenStore(const std::string& data_dir);
 
 }  // namespace berth::cli

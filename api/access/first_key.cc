@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "auth/new_key.h"
 #include "auth/private_file.h"
 
@@ -11,6 +12,7 @@ namespace berth::api {
 namespace {
 
 constexpr char kAdminUser[] = "admin";
+constexpr size_t kFileBytesMax = 64 * 1024;
 
 std::string PathIn(const std::string& folder, const char* name) {
   return (std::filesystem::path(folder) / name).string();
@@ -45,6 +47,34 @@ absl::StatusOr<model::AccessKey> MakeAdminKey(const std::string& data_dir,
                           .user = kAdminUser,
                           .role = model::KeyRole::kAdmin,
                           .sealed_secret = box.Seal(made.secret_access_key, made.access_key_id)};
+}
+
+absl::StatusOr<model::AccessKey> RecoverAdmin(const std::string& data_dir, storage::Store& store,
+                                              absl::Time now) {
+  const absl::StatusOr<model::Records> records = store.Load();
+  if (!records.ok()) return records.status();
+  const std::vector<model::AccessKeyRecord> keys(records->access_keys.begin(),
+                                                 records->access_keys.end());
+  const absl::StatusOr<std::unique_ptr<KeyRing>> ring = OpenKeyRing(data_dir, keys);
+  if (!ring.ok()) return ring.status();
+  const std::string path = PathIn(data_dir, kAdminCredentialsFile);
+  const auto text = auth::ReadPrivateFile(path, kFileBytesMax);
+  if (!text.ok()) return text.status();
+  int64_t sequence = 0;
+  for (const model::AccessKeyRecord& key : keys) {
+    sequence = std::max(sequence, key->sequence);
+    if (*text && HasAdmin({key}) && (*text)->find(key->id) != std::string::npos) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "nothing is lost: %s has the key %s, which is an admin's and good", path, key->id));
+    }
+  }
+  absl::StatusOr<model::AccessKey> made = MakeAdminKey(data_dir, (*ring)->box());
+  if (!made.ok()) return made;
+  made->sequence = sequence + 1;
+  made->created_at = now;
+  const model::Change change = model::PutAccessKey{std::make_shared<const model::AccessKey>(*made)};
+  if (absl::Status kept = store.Commit({&change, 1}); !kept.ok()) return kept;
+  return made;
 }
 
 }  // namespace berth::api

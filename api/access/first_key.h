@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "api/access/key_ring.h"
 #include "model/access_key.h"
+#include "storage/store.h"
 
 namespace berth::api {
 
@@ -27,5 +29,11 @@ bool HasAdmin(const std::vector<model::AccessKeyRecord>& records);
 // credentials file: should the key then not be kept, the next start makes another.
 absl::StatusOr<model::AccessKey> MakeAdminKey(const std::string& data_dir,
                                               const auth::SecretBox& box);
+
+// For who has lost the credentials of every admin, and has the data folder of a server that is
+// stopped: makes another admin key in the store. The others stay good. Refused while the key in
+// DIR/admin-credentials is one.
+absl::StatusOr<model::AccessKey> RecoverAdmin(const std::string& data_dir, storage::Store& store,
+                                              absl::Time now);
 
 }  // namespace berth::api

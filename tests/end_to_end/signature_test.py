@@ -496,6 +496,63 @@ def test_keys_survive_a_restart_and_the_wrong_key_file_is_refused():
         server.start()
 
 
+def recover(server):
+    return subprocess.run(
+        [harness.BERTH, "key", "recover", "--data", str(server.data)],
+        capture_output=True, text=True, timeout=30, check=False,
+    )
+
+
+def test_who_has_lost_every_admins_key_makes_another_in_the_data_folder():
+    with harness.running_server("--auth", "sigv4") as server:
+        lost = read_credentials(server.data / "admin-credentials")
+        assert "berth.db" in recover(server).stderr  # The server has it open.
+        server.stop()
+        assert f"nothing is lost: {server.data}/admin-credentials" in recover(server).stderr
+        (server.data / "admin-credentials").unlink()
+
+        done = recover(server)
+
+        assert done.returncode == 0, done.stderr
+        found = read_credentials(server.data / "admin-credentials")
+        assert found.access_key in done.stdout and found.secret_key not in done.stdout + done.stderr
+        assert stat.S_IMODE((server.data / "admin-credentials").stat().st_mode) == 0o600
+        server.start()
+        assert read_credentials(server.data / "admin-credentials").access_key == found.access_key
+        Keys(server).revoke(lost)
+        assert refusal(server, signed(server, lost)) == UNRECOGNIZED
+        assert send(server, signed(server, found))[0] == 200
+
+
+def test_a_key_is_recovered_in_a_data_folder_only(tmp_path):
+    done = subprocess.run(
+        [harness.BERTH, "key", "recover", "--data", str(tmp_path / "none")],
+        capture_output=True, text=True, timeout=30, check=False,
+    )
+
+    assert done.returncode == 2
+    assert "there is no berth.db" in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("lost", ["empty", "gone"])
+def test_a_server_does_not_begin_anew_where_its_database_was_lost(lost):
+    with harness.running_server("--auth", "sigv4") as server:
+        assert (server.data / "berth.db").stat().st_size > 0
+        server.stop()
+        for path in server.data.glob("berth.db*"):
+            path.unlink()
+        if lost == "empty":
+            (server.data / "berth.db").touch()
+
+        done = start_once(server)
+
+        assert done.returncode == 1
+        assert f"move {server.data}/secrets.key away" in done.stderr
+        (server.data / "secrets.key").unlink()
+        server.start()
+
+
 def start_once(server):
     return subprocess.run(
         [harness.BERTH, "server", "--auth", "sigv4", "--listen", "127.0.0.1:0", "--data",
