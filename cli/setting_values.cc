@@ -142,7 +142,13 @@ api::ThrottleLimits ParseThrottle(const std::string& setting, const std::string&
     limits.rates = {};
     return limits;
   }
-  for (const auto& [name, value] : ParseNamedValues(setting, text)) {
+  std::map<std::string, std::string> values;
+  try {
+    values = ParseNamedValues(setting, text);
+  } catch (const UsageError&) {
+    throw wrong;  // Whose example is of such limits.
+  }
+  for (const auto& [name, value] : values) {
     std::optional<size_t> index;
     for (size_t i = 0; i < api::kCallClasses; ++i) {
       if (name == api::ToString(static_cast<api::CallClass>(i))) index = i;

@@ -54,6 +54,11 @@ def test_version_is_printed():
             "--public-endpoint",
         ),
         ("a throttle of no number", ["server", "--throttle", "mutate=many"], "--throttle"),
+        ("a throttle that is off and on", ["server", "--throttle", "off,read=1:1"], "mutate=1000:2000"),
+        *[
+            (f"a certificate for {name[:20]!r}", ["server", "--tls-self-signed", "--tls-name", name], "--tls-name: ")
+            for name in ("a b", "", 300 * "a", "a..b", "-a", "a/b", "1.2.3", "a:0", "*", "a.*.b")
+        ],
         ("a key command of no kind", ["key", "delete"], "subcommand"),
         ("a key without a role", ["key", "create"], "--role"),
         ("an account of 3 digits", ["server", "--account", "123"], "12 digits"),
