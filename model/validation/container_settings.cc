@@ -116,8 +116,8 @@ absl::Status CheckSwap(const ContainerDefinition& container) {
 // nothing that a link could join.
 absl::Status CheckNetwork(const ContainerDefinition& container, NetworkMode mode) {
   if (mode != NetworkMode::kBridge && !container.links.empty()) {
-    return Wrong(container, "links", "not empty",
-                 absl::StrFormat("empty when networkMode=%s", ToString(mode)));
+    return ClientError(
+        absl::StrFormat("Links are not supported when networkMode=%s.", ToString(mode)));
   }
   if (mode != NetworkMode::kAwsvpc) return absl::OkStatus();
   const std::pair<std::string_view, bool> given[] = {

@@ -237,8 +237,7 @@ TEST_CASE("what a network mode excludes is refused under it", "[validation]") {
     spec.network_mode = mode;
     spec.containers[0].links = {"db"};
     CHECK(Refusal(spec) ==
-          "container 'app': links is not empty; it must be empty when networkMode=" +
-              std::string(ToString(mode)));
+          "Links are not supported when networkMode=" + std::string(ToString(mode)) + ".");
   }
 }
 

@@ -1,6 +1,7 @@
 """Task definitions: what is added, computed and shown; their states; the lists of them."""
 
 import datetime
+import re
 
 import pytest
 from lab import (
@@ -608,9 +609,33 @@ def test_a_definition_deregistered_between_pages(ecs, family):
     assert names(second["taskDefinitionArns"]) == [f"{family}:3", f"{family}:4"]
 
 
+DEFINITION_BYTES_MAX = 64 * 1024
+
+
+def of_bytes(ecs, size):
+    """A definition that is so large, by what the refusal of a larger one says of its length."""
+    def made(padding):
+        return {"family": "size", "containerDefinitions": [container(dockerLabels={"l": "x" * padding})]}
+
+    padding = DEFINITION_BYTES_MAX + 1000
+    actual = re.search(r"Actual length: '(\d+)'", client_error(ecs.register_task_definition, **made(padding)))
+    return made(padding - int(actual[1]) + size)
+
+
 @rule("ecs-api.md 2.3: 64 KiB per task definition")
-def test_a_definition_above_64_kib(ecs):
-    assert "65536" in client_error(
-        ecs.register_task_definition, family=unique("f"),
-        containerDefinitions=[container(dockerLabels={"l": "x" * 66_000})],
+def test_a_definition_of_64_kib(ecs):
+    given = of_bytes(ecs, DEFINITION_BYTES_MAX)
+
+    taken = ecs.register_task_definition(**given)["taskDefinition"]
+
+    assert taken["containerDefinitions"][0]["dockerLabels"] == (
+        given["containerDefinitions"][0]["dockerLabels"]
     )
+
+
+@rule("ecs-api.md 2.3: 64 KiB per task definition")
+def test_a_definition_of_64_kib_and_a_byte(ecs):
+    assert client_error(
+        ecs.register_task_definition, **of_bytes(ecs, DEFINITION_BYTES_MAX + 1)
+    ) == "Actual length: '65537'. Max allowed length is '65536' bytes."
+
