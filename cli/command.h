@@ -21,5 +21,6 @@ Command AddKey(CLI::App& root);
 Command AddDoctor(CLI::App& root);
 Command AddCompletion(CLI::App& root);
 Command AddApiReference(CLI::App& root);
+Command AddSimulate(CLI::App& root);
 
 }  // namespace berth::cli

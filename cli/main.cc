@@ -23,6 +23,7 @@ Examples:
   berth server --listen 127.0.0.1:8080 --data /var/lib/berth
   berth key create --role agent --user node-7 --data /var/lib/berth
   berth agent --server http://127.0.0.1:8080 --cluster default --gpus simulated:2x22587
+  berth simulate --nodes nodes.csv --tasks tasks.csv --policy fgd,best-fit
   berth doctor                                 what this machine has and lacks
   source <(berth completion bash)              completion for this shell
 )";
@@ -56,7 +57,7 @@ int Main(int argc, char** argv) {
       berth::cli::AddDev(root),          berth::cli::AddServer(root),
       berth::cli::AddAgent(root),        berth::cli::AddKey(root),
       berth::cli::AddDoctor(root),       berth::cli::AddCompletion(root),
-      berth::cli::AddApiReference(root),
+      berth::cli::AddApiReference(root), berth::cli::AddSimulate(root),
   };
 
   CheckCommandName(root, argc, argv);

@@ -9,9 +9,7 @@ namespace berth::placement {
 
 void Ranking::Resize(int32_t positions) {
   BERTH_CHECK(positions >= 0);
-  const int32_t before = size_;
-  if (!levels_.empty() && positions > before &&
-      static_cast<size_t>(positions) <= levels_[0].size()) {
+  if (levels_ > 0 && positions > size_ && static_cast<size_t>(positions) <= starts_[1]) {
     size_ = positions;  // the block is there, and all in it that was not used is infeasible
     return;
   }
@@ -19,80 +17,78 @@ void Ranking::Resize(int32_t positions) {
   Rebuild();
 }
 
+// Level 0 keeps its scores; those above are to be rebuilt.
 void Ranking::ResizeLevels(int32_t positions) {
   size_ = positions;
-  size_t depth = 0;
+  levels_ = 0;
   size_t entries = static_cast<size_t>(positions);
   do {
     const size_t blocks = std::max<size_t>(1, (entries + kFanout - 1) / kFanout);
-    if (levels_.size() == depth) levels_.emplace_back();
-    levels_[depth].resize(blocks * kFanout, kInfeasible);
-    ++depth;
+    starts_[levels_ + 1] = starts_[levels_] + blocks * kFanout;
+    ++levels_;
     entries = blocks;
   } while (entries > 1);
-  levels_.resize(depth);
-  // What was cut off within the last block.
-  std::fill(levels_[0].begin() + positions, levels_[0].end(), kInfeasible);
+  entries_.resize(std::min(entries_.size(), static_cast<size_t>(positions)));
+  // Growing one by one copies the scores rarely.
+  if (entries_.capacity() < starts_[levels_]) entries_.reserve(starts_[levels_] * 5 / 4);
+  entries_.resize(starts_[levels_], kInfeasible);
 }
 
 void Ranking::Rebuild() {
-  for (size_t level = 1; level < levels_.size(); ++level) {
-    const std::vector<int64_t>& below = levels_[level - 1];
-    const auto blocks = static_cast<int32_t>(below.size() / kFanout);
-    for (int32_t block = 0; block < blocks; ++block) {
-      levels_[level][block] = BlockMaximum(below, block);
+  for (size_t level = 1; level < levels_; ++level) {
+    const size_t blocks = BlocksOf(level - 1);
+    for (size_t block = 0; block < blocks; ++block) {
+      entries_[starts_[level] + block] = BlockMaximum(starts_[level - 1] + block * kFanout);
     }
-    std::fill(levels_[level].begin() + blocks, levels_[level].end(), kInfeasible);
+    std::fill(entries_.begin() + static_cast<ptrdiff_t>(starts_[level] + blocks),
+              entries_.begin() + static_cast<ptrdiff_t>(starts_[level + 1]), kInfeasible);
   }
 }
 
-int64_t Ranking::BlockMaximum(const std::vector<int64_t>& level, int32_t block) {
-  const int64_t* scores = level.data() + static_cast<ptrdiff_t>(block) * kFanout;
+int64_t Ranking::BlockMaximum(size_t begin) const {
+  const int64_t* scores = entries_.data() + begin;
   int64_t maximum = scores[0];
-  for (int i = 1; i < kFanout; ++i) maximum = scores[i] > maximum ? scores[i] : maximum;
+  for (size_t i = 1; i < kFanout; ++i) maximum = scores[i] > maximum ? scores[i] : maximum;
   return maximum;
 }
 
-int32_t Ranking::FirstInBlock(const std::vector<int64_t>& level, int32_t block, int64_t score) {
-  const int32_t begin = block * kFanout;
-  int32_t i = begin;
-  while (level[i] != score) ++i;
+size_t Ranking::FirstInBlock(size_t begin, int64_t score) const {
+  size_t i = begin;
+  while (entries_[i] != score) ++i;
   return i;
 }
 
 void Ranking::Set(int32_t position, int64_t score) {
-  int32_t index = position;
+  auto index = static_cast<size_t>(position);
   for (size_t level = 0;; ++level) {
-    const int64_t before = levels_[level][index];
+    int64_t& entry = entries_[starts_[level] + index];
+    const int64_t before = entry;
     if (before == score) return;
-    levels_[level][index] = score;
-    if (level + 1 == levels_.size()) return;
-    const int32_t block = index / kFanout;
-    const int64_t maximum = levels_[level + 1][block];
+    entry = score;
+    if (level + 1 == levels_) return;
+    const size_t block = index / kFanout;
+    const int64_t maximum = entries_[starts_[level + 1] + block];
     if (score < maximum) {
       if (before < maximum) return;
-      score = BlockMaximum(levels_[level], block);  // the best of the block has fallen
+      score = BlockMaximum(starts_[level] + block * kFanout);  // the best of the block has fallen
     }
     index = block;
   }
 }
 
 std::optional<Ranking::Entry> Ranking::Best() const {
-  const int64_t score = BlockMaximum(levels_.back(), 0);
+  const int64_t score = BlockMaximum(starts_[levels_ - 1]);
   if (score == kInfeasible) return std::nullopt;
-  int32_t index = 0;
-  for (size_t level = levels_.size(); level > 0; --level) {
-    index = FirstInBlock(levels_[level - 1], index, score);
+  size_t index = 0;
+  for (size_t level = levels_; level > 0; --level) {
+    const size_t start = starts_[level - 1];
+    index = FirstInBlock(start + index * kFanout, score) - start;
   }
-  return Entry{.position = index, .score = score};
+  return Entry{.position = static_cast<int32_t>(index), .score = score};
 }
 
 int64_t Ranking::bytes() const {
-  int64_t bytes = 0;
-  for (const std::vector<int64_t>& level : levels_) {
-    bytes += static_cast<int64_t>(level.capacity() * sizeof(int64_t));
-  }
-  return bytes;
+  return static_cast<int64_t>(entries_.capacity() * sizeof(int64_t));
 }
 
 // Subtrees of a walk do not overlap, so of two with the same best the one that begins first also
@@ -103,10 +99,10 @@ bool Ranking::Walk::IsAfter(const Subtree& a, const Subtree& b) {
 }
 
 void Ranking::Walk::Push(int32_t level, int32_t index) {
-  const int64_t best = ranking_->levels_[level][index];
+  const int64_t best = ranking_->entries_[ranking_->starts_[level] + static_cast<size_t>(index)];
   if (best == kInfeasible) return;
   int32_t first_position = index;
-  for (int32_t below = 0; below < level; ++below) first_position *= kFanout;
+  for (int32_t below = 0; below < level; ++below) first_position *= static_cast<int32_t>(kFanout);
   heap_.push_back({.best = best, .level = level, .index = index, .first_position = first_position});
   std::push_heap(heap_.begin(), heap_.end(), IsAfter);
 }
@@ -114,8 +110,8 @@ void Ranking::Walk::Push(int32_t level, int32_t index) {
 void Ranking::Walk::Start(const Ranking& ranking) {
   ranking_ = &ranking;
   heap_.clear();
-  const auto top = static_cast<int32_t>(ranking.levels_.size()) - 1;
-  for (int32_t i = 0; i < kFanout; ++i) Push(top, i);
+  const auto top = static_cast<int32_t>(ranking.levels_) - 1;
+  for (int32_t i = 0; i < static_cast<int32_t>(kFanout); ++i) Push(top, i);
 }
 
 std::optional<Ranking::Entry> Ranking::Walk::Next() {
@@ -124,7 +120,9 @@ std::optional<Ranking::Entry> Ranking::Walk::Next() {
     const Subtree next = heap_.back();
     heap_.pop_back();
     if (next.level == 0) return Entry{.position = next.index, .score = next.best};
-    for (int32_t i = 0; i < kFanout; ++i) Push(next.level - 1, next.index * kFanout + i);
+    for (int32_t i = 0; i < static_cast<int32_t>(kFanout); ++i) {
+      Push(next.level - 1, next.index * static_cast<int32_t>(kFanout) + i);
+    }
   }
   return std::nullopt;
 }

@@ -8,6 +8,8 @@
 // fifteenth more. Plain data: one thread at a time, copies are independent.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,13 +37,13 @@ class Ranking {
 
   // Both require: 0 <= position < size().
   void Set(int32_t position, int64_t score);
-  int64_t Get(int32_t position) const { return levels_[0][position]; }
+  int64_t Get(int32_t position) const { return entries_[position]; }
 
   // Sets all scores: `score_of(position) -> int64_t`. O(n), and far cheaper than n times Set.
   template <class ScoreOf>
   void Assign(int32_t positions, ScoreOf score_of) {
     ResizeLevels(positions);
-    for (int32_t i = 0; i < positions; ++i) levels_[0][i] = score_of(i);
+    for (int32_t i = 0; i < positions; ++i) entries_[i] = score_of(i);
     Rebuild();
   }
 
@@ -86,17 +88,25 @@ class Ranking {
 
  private:
   // A block is two cache lines; the compiler makes its maximum of vectors where there are any.
-  static constexpr int kFanout = 16;
+  static constexpr size_t kFanout = 16;
+
+  // Sixteen to the eighth is more than there are positions.
+  static constexpr size_t kLevelsMax = 8;
 
   void ResizeLevels(int32_t positions);
   void Rebuild();
-  static int64_t BlockMaximum(const std::vector<int64_t>& level, int32_t block);
-  static int32_t FirstInBlock(const std::vector<int64_t>& level, int32_t block, int64_t score);
+  // Of the block that begins at this entry.
+  int64_t BlockMaximum(size_t begin) const;
+  size_t FirstInBlock(size_t begin, int64_t score) const;
+  size_t BlocksOf(size_t level) const { return (starts_[level + 1] - starts_[level]) / kFanout; }
 
   int32_t size_ = 0;
-  // levels_[0]: the scores, filled up to whole blocks with kInfeasible; each further level one
-  // entry a block of the one below; the last is a single block.
-  std::vector<std::vector<int64_t>> levels_ = {};
+  // Level 0, the scores, filled up to whole blocks with kInfeasible; then each level with one entry
+  // a block of the one below, likewise filled up; the last is a single block. Level i stands from
+  // starts_[i] to starts_[i + 1].
+  std::vector<int64_t> entries_ = {};
+  std::array<size_t, kLevelsMax + 1> starts_ = {};
+  size_t levels_ = 0;
 };
 
 }  // namespace berth::placement

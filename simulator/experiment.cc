@@ -1,5 +1,6 @@
 #include "simulator/experiment.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -41,13 +42,15 @@ class Curve {
     sum.values.frag_pct_of_idle += idle > 0 ? 100 * fragmentation / idle : 0;
   }
 
-  // Where there was no arrival, what its neighbours have.
+  // Where there was no arrival, what its neighbours have: as published. A cluster so small that
+  // they have none either stands as it last did.
   CurvePoint At(size_t arrived) const {
     Sum sum = sums_[arrived];
     if (sum.count == 0) {
       if (arrived > 0) sum += sums_[arrived - 1];
       sum += sums_[arrived + 1];
     }
+    while (sum.count == 0 && arrived > 0) sum = sums_[--arrived];
     const auto count = static_cast<double>(std::max<int64_t>(1, sum.count));
     return {.alloc_pct = sum.values.alloc_pct / count,
             .frag_pct_of_capacity = sum.values.frag_pct_of_capacity / count,

@@ -35,14 +35,31 @@ uint64_t Mix(uint64_t hash, uint64_t word) {
 }  // namespace
 
 SigmoidScore::SigmoidScore() {
-  for (size_t k = 0; k < borders_.size(); ++k) borders_[k] = FindBorder(static_cast<double>(k + 1));
+  borders_.front() = -std::numeric_limits<double>::infinity();
+  borders_.back() = std::numeric_limits<double>::infinity();
+  for (size_t score = 1; score + 1 < borders_.size(); ++score) {
+    borders_[score] = FindBorder(static_cast<double>(score));
+  }
+  for (size_t cell = 0; cell < kCells; ++cell) {
+    const double from = (static_cast<double>(cell) / kCells * 2 - 1) * kRange;
+    const auto above = std::upper_bound(borders_.begin() + 1, borders_.end(), from);
+    first_in_cell_[cell] = static_cast<uint8_t>(above - borders_.begin() - 1);
+  }
 }
 
 SigmoidScore::Result SigmoidScore::Of(double x) const {
-  const auto above = std::upper_bound(borders_.begin(), borders_.end(), x);
-  const bool near_above = above != borders_.end() && *above - x < kError;
-  const bool near_below = above != borders_.begin() && x - *(above - 1) < kError;
-  return {.score = above - borders_.begin(), .is_near_border = near_above || near_below};
+  size_t score = 0;
+  if (x >= -kRange) {
+    const double cell = (x / kRange + 1) / 2 * kCells;
+    score = first_in_cell_[cell < kCells ? static_cast<size_t>(cell) : kCells - 1];
+    // The cell may have been rounded up to.
+    while (x < borders_[score]) --score;
+    while (x >= borders_[score + 1]) ++score;
+  } else {
+    while (x >= borders_[score + 1]) ++score;
+  }
+  return {.score = static_cast<int64_t>(score),
+          .is_near_border = x - borders_[score] < kError || borders_[score + 1] - x < kError};
 }
 
 Fgd::Fgd(const GpuPolicyInputs& inputs)
@@ -210,7 +227,9 @@ std::span<const Fgd::Step> Fgd::StepsFrom(ProfileId id, const TaskShape& shape) 
 void Fgd::NodeChanged(const NodeView& view) {
   if (static_cast<size_t>(view.slot) >= nodes_.size()) nodes_.resize(view.slot + 1);
   if (profiles_.size() > kProfilesMax || steps_.size() > kStepsMax) Forget();
-  Profile key = {.model = view.node.model, .devices = view.node.devices};
+  Profile& key = scratch_;
+  key.model = view.node.model;
+  key.devices = view.node.devices;
   for (size_t i = 0; i < view.devices.size(); ++i) key.words[i] = ToWord(view.devices[i]);
   std::sort(key.words.begin(), key.words.begin() + key.devices);
   nodes_[view.slot] = {.profile = Intern(key), .cpu_class = CpuClass(view.node.cpu_left)};

@@ -35,8 +35,14 @@ class SigmoidScore {
   Result Of(double x) const;
 
  private:
-  // borders_[k]: the least double that scores k + 1 or more.
-  std::array<double, 100> borders_ = {};
+  // Between -kRange and kRange a score is looked up by x, in cells so narrow that few hold a
+  // border.
+  static constexpr double kRange = 8;
+  static constexpr size_t kCells = 4096;
+
+  // borders_[k]: the least double that scores k or more; an infinite one at either end.
+  std::array<double, 102> borders_ = {};
+  std::array<uint8_t, kCells> first_in_cell_ = {};  // how many borders are below the cell
 };
 
 class Fgd : public GpuPolicy {
@@ -102,6 +108,7 @@ class Fgd : public GpuPolicy {
   std::vector<Weight> weights_ = {};
   size_t classes_ = 0;
 
+  Profile scratch_ = {};
   std::vector<Node> nodes_ = {};  // by slot
   std::vector<Profile> profiles_ = {};
   std::vector<ProfileId> buckets_ = {};  // of the hash table; -1: empty

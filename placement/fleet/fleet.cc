@@ -121,7 +121,9 @@ void Fleet::Summarise(int32_t slot) {
   node.idle_devices = 0;
   node.largest_left = 0;
   node.units_left = 0;
+  node.total_each = node.devices > 0 ? Devices(slot)[0].total : 0;
   for (const DeviceState& device : Devices(slot)) {
+    if (device.total != node.total_each) node.total_each = 0;
     node.idle_devices = static_cast<uint8_t>(node.idle_devices + (device.IsIdle() ? 1 : 0));
     node.largest_left = std::max(node.largest_left, device.left);
     node.units_left += device.left;

@@ -37,6 +37,7 @@ struct NodeState {
   uint8_t idle_devices = 0;
   int32_t largest_left = 0;  // of its devices; 0 without any
   int64_t units_left = 0;    // over its devices
+  int32_t total_each = 0;    // of its devices, where all are alike; else 0
   // What kinds of tasks with GPUs are here: bit 0 tasks that share, bit k tasks with k devices.
   uint64_t kinds = 0;
 };

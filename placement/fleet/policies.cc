@@ -35,6 +35,7 @@ int64_t UnitsAsked(const NodeView& view, const TaskShape& shape) {
   if (shape.gpu == GpuNeed::kShared) return shape.units;
   if (shape.gpu == GpuNeed::kAll) return view.node.units_left;
   if (shape.gpu == GpuNeed::kNone) return 0;
+  if (view.node.total_each > 0) return int64_t{shape.devices} * view.node.total_each;
   int64_t units = 0;
   DeviceSet devices = SmallestIdleDevices(view.devices, shape.devices);
   for (; devices != 0; devices &= devices - 1) {
@@ -45,7 +46,7 @@ int64_t UnitsAsked(const NodeView& view, const TaskShape& shape) {
 
 class Random : public GpuPolicy {
  public:
-  explicit Random(const GpuPolicyInputs& inputs) : rng_(inputs.seed) {}
+  explicit Random(const GpuPolicyInputs& inputs) : rng_(inputs.seed), device_rng_(rng_.Fork()) {}
 
   int64_t Score(const NodeView&, ShapeId, const TaskShape&) override { return 0; }
   // A sharing task takes any device that suffices, all equally likely.
@@ -53,7 +54,7 @@ class Random : public GpuPolicy {
     if (shape.gpu != GpuNeed::kShared) return TightestDevices(view, shape);
     uint64_t fitting = 0;
     for (const DeviceState& device : view.devices) fitting += device.left >= shape.units ? 1 : 0;
-    uint64_t before = rng_.Below(fitting);
+    uint64_t before = device_rng_.Below(fitting);
     for (int i = 0;; ++i) {
       if (view.devices[i].left < shape.units) continue;
       if (before == 0) return Only(i);
@@ -64,6 +65,7 @@ class Random : public GpuPolicy {
 
  private:
   model::Rng rng_;
+  model::Rng device_rng_;
 };
 
 // The lowest slot, and its lowest device, with room.
