@@ -61,6 +61,7 @@ void Fleet::Change(int32_t slot, const NodeResources& resources) {
 
   NodeState& node = nodes_[slot];
   NodeResources& before = resources_[slot];
+  node.cpu_total = resources.cpu;
   node.cpu_left += resources.cpu - before.cpu;
   node.memory_left += resources.memory - before.memory;
   node.tasks_left += resources.tasks_max - before.tasks_max;

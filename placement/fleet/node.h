@@ -27,6 +27,7 @@ struct DeviceState {
 struct NodeState {
   int64_t cpu_left = 0;
   int64_t memory_left = 0;
+  int64_t cpu_total = 0;
   int32_t tasks_left = 0;
   uint8_t model = 0;
   bool present = false;  // false: the slot is free

@@ -9,11 +9,12 @@
 #include "model/check.h"
 #include "placement/fleet/fgd.h"
 #include "placement/fleet/gpu_policy.h"
+#include "placement/fleet/worth/worth.h"
 
 namespace berth::placement {
 namespace {
 
-constexpr std::array<std::pair<GpuPolicyKind, std::string_view>, 8> kNames = {{
+constexpr std::array<std::pair<GpuPolicyKind, std::string_view>, 9> kNames = {{
     {GpuPolicyKind::kRandom, "random"},
     {GpuPolicyKind::kFirstFit, "first-fit"},
     {GpuPolicyKind::kWorstFit, "worst-fit"},
@@ -22,6 +23,7 @@ constexpr std::array<std::pair<GpuPolicyKind, std::string_view>, 8> kNames = {{
     {GpuPolicyKind::kGpuPacking, "gpu-packing"},
     {GpuPolicyKind::kGpuClustering, "gpu-clustering"},
     {GpuPolicyKind::kFgd, "fgd"},
+    {GpuPolicyKind::kWorth, "worth"},
 }};
 
 constexpr DeviceSet Only(int device) { return DeviceSet{1} << device; }
@@ -255,6 +257,8 @@ std::unique_ptr<GpuPolicy> MakeGpuPolicy(GpuPolicyKind kind, const GpuPolicyInpu
       return std::make_unique<GpuClustering>(inputs);
     case GpuPolicyKind::kFgd:
       return std::make_unique<Fgd>(inputs);
+    case GpuPolicyKind::kWorth:
+      return std::make_unique<Worth>(inputs.known);
   }
   BERTH_CHECK(false);
 }
