@@ -209,6 +209,7 @@ TaskEntry& ClusterState::Insert(model::TaskRecord record, uint64_t change) {
 TaskEntry& ClusterState::AddTask(model::TaskRecord record, uint64_t change) {
   TaskEntry& entry = Insert(std::move(record), change);
   inventory_.Reserve(entry.record->instance, ReservationOf(*entry.record));
+  failures_.Forget(entry.record->group);
   return entry;
 }
 

@@ -24,6 +24,7 @@
 #include "model/task.h"
 #include "placement/inventory.h"
 #include "scheduler/commands.h"
+#include "scheduler/failure_log.h"
 
 namespace berth::scheduler {
 
@@ -164,6 +165,13 @@ class ClusterState {
   TaskEntry& RestoreTask(model::TaskRecord record);
   absl::Status RestoreReservations(InstanceEntry& entry);
 
+  // --- why tasks of which group found no place. AddTask forgets what it has of the task's group.
+  FailureLog& failures() { return failures_; }
+  const FailureLog& failures() const { return failures_; }
+
+  // --- to try out on: whoever changes it puts it back before the command ends.
+  placement::Inventory& inventory_for_trial() { return inventory_; }
+
   // --- to read
   const placement::Inventory& inventory() const { return inventory_; }
   using Instances = absl::btree_map<model::InstanceId, std::unique_ptr<InstanceEntry>>;
@@ -224,6 +232,7 @@ class ClusterState {
   TaskCounts external_;
 
   absl::flat_hash_map<std::string, TokenEntry> tokens_;
+  FailureLog failures_;
 };
 
 }  // namespace berth::scheduler

@@ -24,8 +24,12 @@
 #include "model/task.h"
 #include "model/task_definition.h"
 #include "model/task_status.h"
+#include "placement/choice.h"
+#include "placement/explanation.h"
 #include "placement/inventory.h"
+#include "placement/place.h"
 #include "placement/rules.h"
+#include "scheduler/failure_log.h"
 
 namespace berth::scheduler {
 
@@ -307,6 +311,51 @@ struct StartTask {
   std::vector<model::InstanceId> instances = {};
   // What RunTask has too. `count`, `launch_type`, `client_token` and `rules` do not matter here.
   RunTask task = {};
+};
+
+// --- questions about placement ----------------------------------------------------------------
+
+// Where a task would go, and why there.
+struct PlannedTask {
+  placement::Placement placement = {};
+  std::optional<placement::Choice> choice = std::nullopt;  // nothing: not asked
+};
+
+// What is known of a task's place, and of why none was found for its group.
+struct Explain {
+  struct Reply {
+    model::TaskRecord task = {};  // null when a group was asked about
+    std::string group = {};
+    // Of a task that is not STOPPED: where it would go if it were placed today, without what it
+    // holds now. Mostly where it is. Nothing: nowhere.
+    std::optional<PlannedTask> today = std::nullopt;
+    std::optional<FailedPlacement> failure = std::nullopt;  // the group's latest, if remembered
+  };
+  model::ClusterName cluster = {};
+  std::optional<model::TaskId> task = std::nullopt;
+  std::string group = {};  // without a task
+};
+
+inline constexpr int64_t kPlanCountMax = 1'000;
+inline constexpr int64_t kPlanMoreMax = 10'000;  // so many more copies are tried
+inline constexpr int64_t kPlanReasonsMax = 10;   // so many of the tasks say why there
+
+// A RunTask that starts nothing. Errors are RunTask's; `count` may be larger, the network may be
+// left out, and so may a launch type other than EC2 where the definition takes no EC2.
+struct Plan {
+  struct Reply {
+    std::shared_ptr<const model::TaskDefinition> definition = {};
+    std::string group = {};
+    placement::Demand demand = {};
+    std::vector<PlannedTask> tasks = {};  // fewer than asked for where no more fit
+    // How many more of the same would find a place after those, up to kPlanMoreMax.
+    int64_t more = 0;
+    // Why the next one finds none. Null: so many were not tried.
+    std::shared_ptr<const placement::Explanation> refusal = {};
+    std::optional<FailedPlacement> failure = std::nullopt;  // as in Explain
+  };
+  RunTask task = {};
+  bool count_more = false;
 };
 
 struct StopTask {

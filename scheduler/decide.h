@@ -58,6 +58,8 @@ Outcome<DeleteAttributes::Reply> Decide(State&, const DeleteAttributes&, Context
 Outcome<ListAttributes::Reply> Decide(State&, const ListAttributes&, Context);
 Outcome<RunTask::Reply> Decide(State&, const RunTask&, Context);
 Outcome<StartTask::Reply> Decide(State&, const StartTask&, Context);
+Outcome<Explain::Reply> Decide(State&, const Explain&, Context);
+Outcome<Plan::Reply> Decide(State&, const Plan&, Context);
 Outcome<StopTask::Reply> Decide(State&, const StopTask&, Context);
 Outcome<DescribeTasks::Reply> Decide(State&, const DescribeTasks&, Context);
 Outcome<ListTasks::Reply> Decide(State&, const ListTasks&, Context);
@@ -101,6 +103,10 @@ template <>
 inline constexpr bool kReadsOnly<ListTasks> = true;
 template <>
 inline constexpr bool kReadsOnly<CheckAgent> = true;
+template <>
+inline constexpr bool kReadsOnly<Explain> = true;
+template <>
+inline constexpr bool kReadsOnly<Plan> = true;
 template <>
 inline constexpr bool kReadsOnly<VerifyStopCandidates> = true;
 template <>

@@ -118,6 +118,13 @@ int64_t ForgetTokens(Decision& decision, absl::Time now, int64_t budget) {
   return forgotten;
 }
 
+// Nothing is written for it, so it needs no budget.
+void ForgetFailures(State::Impl& state, absl::Time now) {
+  for (const auto& [name, cluster] : state.clusters) {
+    cluster->failures().ForgetBefore(now - state.retention.failed_placements);
+  }
+}
+
 }  // namespace
 
 Outcome<Tick::Reply> Decide(State& state, const Tick&, Context context) {
@@ -127,6 +134,7 @@ Outcome<Tick::Reply> Decide(State& state, const Tick&, Context context) {
   budget -= ForgetInstances(decision, context.now, budget);
   budget -= ForgetClusters(decision, context.now, budget);
   ForgetTokens(decision, context.now, budget);
+  ForgetFailures(decision.state(), context.now);
   return decision.Answer(Tick::Reply{});
 }
 

@@ -16,6 +16,7 @@
 #include "placement/explanation.h"
 #include "placement/place.h"
 #include "scheduler/decision.h"
+#include "scheduler/explain.h"
 #include "scheduler/new_task.h"
 #include "scheduler/run_task_plan.h"
 
@@ -69,9 +70,8 @@ uint64_t SeedFor(const placement::Rules& rules, model::IdSource& ids) {
 
 // One entry per instance, its first shortfall, however many tasks found no place. Instances that
 // are not ACTIVE are no news to who asked.
-std::vector<PlacementFailure> Failures(const RunTaskPlan& plan) {
-  const placement::Explanation explanation =
-      placement::Explain(plan.demand, plan.cluster->inventory(), plan.rules, plan.group);
+std::vector<PlacementFailure> Failures(const RunTaskPlan& plan,
+                                       const placement::Explanation& explanation) {
   std::vector<PlacementFailure> failures;
   for (const placement::TurnedAway& entry : explanation.turned_away) {
     const InstanceEntry* instance = plan.cluster->FindInstance(entry.instance);
@@ -120,7 +120,10 @@ Outcome<RunTask::Reply> Decide(State& state, const RunTask& command, Context con
     if (!placement) {
       // What does not fit now does not fit for the rest of the call either.
       decision.Saw(cluster.newest_change());
-      reply.failures = Failures(*plan);
+      placement::Explanation explanation = ExplainPlan(decision.state(), *plan);
+      reply.failures = Failures(*plan, explanation);
+      cluster.failures().Note(plan->group, plan->definition->id, std::move(explanation),
+                              context.now, decision.state().retention.failed_placement_groups_max);
       break;
     }
     const TaskEntry& task = decision.AddTask(cluster, NewTask(command, *plan, *placement, context));

@@ -166,6 +166,13 @@ absl::StatusOr<placement::Rules> RulesFor(const RunTask& command, const Definiti
 
 }  // namespace
 
+placement::Demand DemandFor(const model::TaskSpec& spec, const model::TaskDefinition& definition,
+                            bool overridden, LaunchType launch_type) {
+  return placement::DemandOf(
+      spec, overridden ? model::ComputeRequiredAttributes(spec) : definition.requires_attributes,
+      launch_type);
+}
+
 bool SupportsLaunchType(const RunTaskPlan& plan) {
   return Supports(plan.definition->compatibilities, plan.launch_type) &&
          Supports(model::ComputeCompatibilities(*plan.spec), plan.launch_type);
@@ -209,11 +216,8 @@ absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& comma
   if (!rules.ok()) return rules.status();
   plan.rules = *std::move(rules);
 
-  plan.demand = placement::DemandOf(*plan.spec,
-                                    command.overrides == nullptr
-                                        ? plan.definition->requires_attributes
-                                        : model::ComputeRequiredAttributes(*plan.spec),
-                                    plan.launch_type);
+  plan.demand =
+      DemandFor(*plan.spec, *plan.definition, command.overrides != nullptr, plan.launch_type);
   return plan;
 }
 

@@ -30,6 +30,10 @@ struct RunTaskPlan {
 // In the order of ecs-api.md 7.1; the first violation is the error.
 absl::StatusOr<RunTaskPlan> PlanRunTask(Decision& decision, const RunTask& command);
 
+// What a task of this spec asks of an instance. `overridden`: the spec is not the definition's own.
+placement::Demand DemandFor(const model::TaskSpec& spec, const model::TaskDefinition& definition,
+                            bool overridden, model::LaunchType launch_type);
+
 // Whether the definition, and what the overrides make of it, can have the plan's launch type.
 bool SupportsLaunchType(const RunTaskPlan& plan);
 

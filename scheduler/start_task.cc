@@ -76,8 +76,9 @@ std::optional<PlacementFailure> Adapt(RunTaskPlan& plan, const model::ContainerI
 }
 
 // Looked at when all tasks are placed, and once: it costs a walk over the cluster.
-void Explain(const RunTaskPlan& plan, const std::vector<placement::TurnedAway>& turned_away,
-             std::vector<PlacementFailure>& failures) {
+void ExplainTurnedAway(const RunTaskPlan& plan,
+                       const std::vector<placement::TurnedAway>& turned_away,
+                       std::vector<PlacementFailure>& failures) {
   if (turned_away.empty()) return;
   const placement::Explanation explanation =
       placement::Explain(plan.demand, plan.cluster->inventory());
@@ -130,7 +131,7 @@ Outcome<StartTask::Reply> Decide(State& state, const StartTask& command, Context
     decision.Do(StartTaskOnAgent{task.record});
     reply.tasks.push_back(task.record);
   }
-  Explain(*plan, turned_away, reply.failures);
+  ExplainTurnedAway(*plan, turned_away, reply.failures);
   return decision.Answer(std::move(reply));
 }
 

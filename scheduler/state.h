@@ -20,6 +20,10 @@ struct Retention {
   absl::Duration inactive_instances = absl::Hours(1);
   absl::Duration inactive_clusters = absl::Hours(24);
   absl::Duration client_tokens = absl::Hours(24);
+  // Why a task group's tasks found no place: after the latest time, and of how many groups of a
+  // cluster.
+  absl::Duration failed_placements = absl::Hours(24);
+  int64_t failed_placement_groups_max = 1'000;
 };
 
 class State {

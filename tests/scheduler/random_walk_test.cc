@@ -50,6 +50,21 @@ class Walk {
     CHECK(Emulated(Portrait(world_)) == before);
   }
 
+  // Questions, from dice of their own: with or without them the walk is the same.
+  void Ask() {
+    const auto below = [this](size_t n) { return questions_.Below(n); };
+    const DefinitionRecord definition = definitions_[below(definitions_.size())];
+    const std::string before = Portrait(world_);
+    world_.Do(Plan{.task = world_.Running(definition, static_cast<int64_t>(1 + below(8))),
+                   .count_more = below(2) == 0});
+    if (!tasks_.empty()) {
+      const model::TaskId id = tasks_[tasks_.size() - 1 - below(std::min(tasks_.size(), 20ul))]->id;
+      world_.Do(Explain{.cluster = {"default"}, .task = id});
+    }
+    world_.Do(Explain{.cluster = {"default"}, .group = "family:family-1"});
+    CHECK(Portrait(world_) == before);
+  }
+
  private:
   const std::vector<std::string> kClusters = {"default", "east", "west"};
 
@@ -278,6 +293,7 @@ class Walk {
   std::vector<DefinitionRecord> definitions_ = {};
   std::vector<std::pair<model::InstanceId, Machine>> machines_ = {};
   std::vector<model::TaskRecord> tasks_ = {};
+  model::Rng questions_{17};
   int64_t placed_ = 0;
   int64_t turned_away_ = 0;
   int64_t deleted_ = 0;  // revisions
@@ -293,6 +309,7 @@ TEST_CASE("whatever comes in whatever order, the books balance and a restart fin
   for (int step = 0; step < 1500; ++step) {
     INFO("step " << step);
     walk.Step();
+    if (step % 25 == 0) walk.Ask();
   }
 
   // Otherwise the walk has proved little.
