@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "model/check.h"
 #include "placement/fleet/fragmentation.h"
@@ -25,6 +25,10 @@ double FindBorder(double score) {
     (PublishedScore(middle) >= score ? above : below) = middle;
   }
   return above;
+}
+
+bool AskSameDevices(const TaskShape& a, const TaskShape& b) {
+  return std::tie(a.gpu, a.units, a.devices) == std::tie(b.gpu, b.units, b.devices);
 }
 
 uint64_t Mix(uint64_t hash, uint64_t word) {
@@ -77,6 +81,11 @@ Fgd::Fgd(const GpuPolicyInputs& inputs)
     weights_.push_back(
         {.shape = task.shape, .count = task.count, .cpu_class = CpuClass(task.shape.cpu)});
   }
+  // Those that ask for the same devices side by side: FillTable works them out once.
+  std::stable_sort(weights_.begin(), weights_.end(), [](const Weight& a, const Weight& b) {
+    return std::tie(a.shape.gpu, a.shape.units, a.shape.devices) <
+           std::tie(b.shape.gpu, b.shape.units, b.shape.devices);
+  });
   buckets_.assign(1024, -1);
 }
 
@@ -141,10 +150,15 @@ void Fgd::FillTable(ProfileId id) {
   const std::span<const DeviceState> devices(storage.data(), profile.devices);
   int64_t* table = TableOf(id);
   std::fill_n(table, classes_, 0);
+  const Weight* previous = nullptr;
+  UsableDevices usable;
   for (const Weight& weight : weights_) {
-    if (!weight.shape.Accepts(profile.model)) continue;
-    const UsableDevices usable = FindUsable(devices, weight.shape);
-    if (usable.enough) table[weight.cpu_class] -= weight.count * usable.left;
+    if (previous == nullptr || !AskSameDevices(previous->shape, weight.shape)) {
+      usable = FindUsable(devices, weight.shape);
+    }
+    previous = &weight;
+    if (usable.enough && weight.shape.Accepts(profile.model))
+      table[weight.cpu_class] -= weight.count * usable.left;
   }
   table[0] += mix_.covered() * left;
   for (size_t i = 1; i < classes_; ++i) table[i] += table[i - 1];
@@ -248,10 +262,16 @@ int64_t Fgd::ScoreStep(const Node& node, ProfileId after, int32_t cpu_class_afte
 int64_t Fgd::Score(const NodeView& view, ShapeId, const TaskShape& shape) {
   const Node node = nodes_[view.slot];
   const int32_t cpu_class = CpuClass(view.node.cpu_left - shape.cpu);
+  const std::span<const Step> steps = StepsFrom(node.profile, shape);
+  // Scores rise with what is removed, so the step that leaves least scores best.
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Step& step : steps) least = std::min(least, TableOf(step.after)[cpu_class]);
+  const int64_t removed = TableOf(node.profile)[node.cpu_class] - least;
+  const SigmoidScore::Result result =
+      sigmoid_.Of(static_cast<double>(removed) * devices_per_weight_);
+  if (!result.is_near_border) return result.score;
   int64_t best = 0;
-  for (const Step& step : StepsFrom(node.profile, shape)) {
-    best = std::max(best, ScoreStep(node, step.after, cpu_class));
-  }
+  for (const Step& step : steps) best = std::max(best, ScoreStep(node, step.after, cpu_class));
   return best;
 }
 

@@ -317,7 +317,7 @@ int64_t Fleet::bytes() const {
     return static_cast<int64_t>(vector.capacity() * sizeof(vector[0]));
   };
   return of(nodes_) + of(resources_) + of(devices_) + of(kind_counts_) + of(shapes_) +
-         ranking_bytes_ + static_cast<int64_t>(slots()) * 12;  // the log's ring and marks
+         ranking_bytes_ + static_cast<int64_t>(slots()) * 16;  // the log
 }
 
 std::vector<std::string> Fleet::FindViolations() const {

@@ -1,8 +1,11 @@
 #include "placement/change_log.h"
 
+#include <set>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include "model/rng.h"
 
 namespace berth::placement {
 namespace {
@@ -22,7 +25,7 @@ TEST_CASE("a reader redoes what changed since it looked, each position once", "[
   for (const int32_t position : {3, 5, 3, 9, 5}) log.Add(position);
 
   REQUIRE(log.CanReplay(seen));
-  CHECK(Replayed(log, seen) == std::vector<int32_t>{3, 9, 5});
+  CHECK(Replayed(log, seen) == std::vector<int32_t>{5, 9, 3});
   CHECK(Replayed(log, log.sequence()).empty());
 }
 
@@ -39,31 +42,38 @@ TEST_CASE("a reader that was never built, or saw other positions, must rebuild",
   CHECK(log.CanReplay(log.sequence()));
 }
 
-TEST_CASE("a reader follows a log that grows", "[change_log]") {
+TEST_CASE("a reader follows a log that grows, however far behind it is", "[change_log]") {
   ChangeLog log(1);
   const uint64_t seen = log.sequence();
-  std::vector<int32_t> all;
+  std::vector<int32_t> latest_first(1000);
   for (int32_t i = 0; i < 1000; ++i) {
     log.Grow(i + 1);
     log.Add(i);
-    all.push_back(i);
+    latest_first[999 - i] = i;
   }
 
-  REQUIRE(log.CanReplay(seen + 1000 - 64));
-  CHECK(Replayed(log, seen + 1000 - 64) == std::vector<int32_t>(all.end() - 64, all.end()));
+  REQUIRE(log.CanReplay(seen));
+  CHECK(Replayed(log, seen) == latest_first);
+  CHECK(Replayed(log, seen + 990) ==
+        std::vector<int32_t>(latest_first.begin(), latest_first.begin() + 10));
 }
 
-TEST_CASE("a reader further behind than there are positions must rebuild", "[change_log]") {
-  ChangeLog log(64);
-  const uint64_t seen = log.sequence();
-  for (int32_t i = 0; i < 64; ++i) log.Add(i);
-  CHECK(log.CanReplay(seen));
-  CHECK(Replayed(log, seen).size() == 64);
+TEST_CASE("whatever changes, each reader meets what a list of all changes holds", "[change_log]") {
+  model::Rng rng(5);
+  ChangeLog log(40);
+  const uint64_t begin = log.sequence();
+  std::vector<int32_t> changes;
+  for (int round = 0; round < 2000; ++round) {
+    changes.push_back(static_cast<int32_t>(rng.Below(40)));
+    log.Add(changes.back());
+    const uint64_t since = rng.Below(changes.size() + 1);
 
-  log.Add(0);
+    const std::vector<int32_t> replayed = Replayed(log, begin + since);
 
-  CHECK_FALSE(log.CanReplay(seen));
-  CHECK(log.CanReplay(seen + 1));
+    const std::set<int32_t> expected(changes.begin() + static_cast<int64_t>(since), changes.end());
+    REQUIRE(replayed.size() == expected.size());
+    REQUIRE(std::set<int32_t>(replayed.begin(), replayed.end()) == expected);
+  }
 }
 
 }  // namespace berth::placement
