@@ -55,41 +55,51 @@ void Worth::Refresh() {
   const std::vector<DemandClass> classes = mix_.Pick(kinds_.smallest());
   prices_.Solve(nodes_, kinds_, classes);
   rents_ = ModelRents(nodes_, kinds_, mix_.size_by_models());
-  MakeGroups(classes);
+  MakeClasses(classes);
 }
 
-void Worth::MakeGroups(const std::vector<DemandClass>& classes) {
-  groups_.clear();
+void Worth::MakeClasses(const std::vector<DemandClass>& demand) {
+  const int64_t tasks = std::max<int64_t>(1, mix_.tasks());
   classes_.clear();
-  int64_t tasks = mix_.tasks();
-  if (tasks == 0) tasks = 1;
-  for (const DemandClass& each : classes) {
-    if (groups_.empty() || groups_.back().devices != each.devices ||
-        groups_.back().units != each.units || groups_.back().whole != each.whole) {
-      groups_.push_back({.devices = each.devices,
-                         .units = each.units,
-                         .whole = each.whole,
-                         .begin = classes_.size()});
-    }
+  for (const DemandClass& each : demand) {
     const int64_t size = each.devices * SizeOf(each.units, kinds_.smallest());
-    classes_.push_back(
-        {.cpu = each.cpu, .weight = each.count * size * kCopiesWeight * kPriceUnit / 1000 / tasks});
-    groups_.back().end = classes_.size();
+    classes_.push_back({.devices = each.devices,
+                        .units = each.units,
+                        .whole = each.whole,
+                        .cpu = each.cpu,
+                        .weight = each.count * size * kCopiesWeight * kPriceUnit / 1000 / tasks});
   }
+  device_parts_.clear();
 }
 
 // --- what a node is worth
 
-void Worth::AddDevice(int kind, int32_t left, bool idle, int sign, Parts& parts) const {
+void Worth::Parts::Add(const Parts& other) {
+  for (size_t i = 0; i < earns.size(); ++i) earns[i] += other.earns[i];
+  for (size_t i = 0; i < copies.size(); ++i) copies[i] += other.copies[i];
+}
+
+void Worth::Parts::Subtract(const Parts& other) {
+  for (size_t i = 0; i < earns.size(); ++i) earns[i] -= other.earns[i];
+  for (size_t i = 0; i < copies.size(); ++i) copies[i] -= other.copies[i];
+}
+
+const Worth::Parts& Worth::PartsOf(int kind, int32_t left, bool idle) {
+  const uint64_t key = static_cast<uint64_t>(kind) << 33 | static_cast<uint64_t>(left) << 1 |
+                       static_cast<uint64_t>(idle);
+  if (device_parts_.size() >= kDevicePartsMax) device_parts_.clear();
+  const auto [known, added] = device_parts_.try_emplace(key);
+  Parts& parts = known->second;
+  if (!added) return parts;
   const int cells = CellsOf(left, kinds_.total(kind));
   for (int price = 0; price < kCpuPrices; ++price) {
-    parts.earns[price] += sign * prices_.Earns(kind, price, cells);
+    parts.earns[price] = prices_.Earns(kind, price, cells);
   }
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    const Group& group = groups_[i];
-    const int32_t copies = group.whole ? (idle ? 1 : 0) : left / group.units;
-    parts.copies[i] += sign * copies;
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const Class& each = classes_[i];
+    parts.copies[i] = each.whole ? (idle ? 1 : 0) : left / each.units;
   }
+  return parts;
 }
 
 int64_t Worth::WorthOf(const Parts& parts, int64_t cpu_left, int model) const {
@@ -97,21 +107,19 @@ int64_t Worth::WorthOf(const Parts& parts, int64_t cpu_left, int model) const {
   for (int price = 0; price < kCpuPrices; ++price) {
     worth = std::min(worth, prices_.cpu_price(price) * cpu_left + parts.earns[price]);
   }
-  for (size_t i = 0; i < groups_.size(); ++i) {
-    const Group& group = groups_[i];
-    const int64_t held = parts.copies[i] / group.devices;
-    if (held == 0) continue;
-    for (size_t j = group.begin; j < group.end; ++j) {
-      const Class& each = classes_[j];
-      if (held * each.cpu <= cpu_left) {
-        worth += each.weight * held;
-        continue;
-      }
-      // Copies that the devices could hold but not the CPU count against the node.
-      const int64_t copies = cpu_left / each.cpu;
-      worth += each.weight * copies;
-      if (group.devices == 1) worth -= each.weight * (held - copies);
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const int64_t devices = parts.copies[i];
+    if (devices == 0) continue;
+    const Class& each = classes_[i];
+    const int64_t held = each.devices == 1 ? devices : devices / each.devices;
+    if (held * each.cpu <= cpu_left) {
+      worth += each.weight * held;
+      continue;
     }
+    // Copies that the devices could hold but not the CPU count against the node.
+    const int64_t copies = cpu_left / each.cpu;
+    worth += each.weight * copies;
+    if (each.devices == 1) worth -= each.weight * (held - copies);
   }
   return worth * (kRentUnit + rents_[model]) / kRentUnit;
 }
@@ -120,10 +128,9 @@ void Worth::Recompute(int32_t slot) {
   if (computed_[slot] == epoch_) return;
   const WorthNode& node = nodes_[slot];
   Parts& parts = parts_[slot];
-  parts.earns.fill(0);
-  parts.copies.assign(groups_.size(), 0);
+  parts = {};
   for (int i = 0; i < node.devices; ++i) {
-    AddDevice(kinds_.KindOf(node.totals[i]), node.LeftOf(i, kinds_), node.IsIdle(i), 1, parts);
+    parts.Add(PartsOf(kinds_.KindOf(node.totals[i]), node.LeftOf(i, kinds_), node.IsIdle(i)));
   }
   worths_[slot] = WorthOf(parts, node.cpu_left, node.model);
   computed_[slot] = epoch_;
@@ -144,10 +151,10 @@ Worth::Best Worth::FindSharedDevice(int32_t slot, const TaskShape& shape) {
     for (int j = 0; j < i && !seen; ++j) seen = is_like(j);
     if (seen) continue;
     const int kind = kinds_.KindOf(node.totals[i]);
-    after_ = parts_[slot];
-    AddDevice(kind, node.left[i], node.IsIdle(i), -1, after_);
-    AddDevice(kind, node.left[i] - shape.units, false, 1, after_);
-    const int64_t score = WorthOf(after_, node.cpu_left - shape.cpu, node.model) - worths_[slot];
+    Parts after = parts_[slot];
+    after.Subtract(PartsOf(kind, node.left[i], node.IsIdle(i)));
+    after.Add(PartsOf(kind, node.left[i] - shape.units, false));
+    const int64_t score = WorthOf(after, node.cpu_left - shape.cpu, node.model) - worths_[slot];
     if (!best || score > best->score) best = {.score = score, .devices = Only(i)};
   }
   return *best;
@@ -165,14 +172,14 @@ Worth::Best Worth::Find(const NodeView& view, const TaskShape& shape) {
     return best;
   }
   best.devices = SmallestIdleDevices(view.devices, DevicesAsked(shape, view.node));
-  after_ = parts_[view.slot];
+  Parts after = parts_[view.slot];
   for (DeviceSet rest = best.devices; rest != 0; rest &= rest - 1) {
     const int i = std::countr_zero(rest);
     const int kind = kinds_.KindOf(node.totals[i]);
-    AddDevice(kind, node.LeftOf(i, kinds_), true, -1, after_);
-    AddDevice(kind, 0, false, 1, after_);
+    after.Subtract(PartsOf(kind, node.LeftOf(i, kinds_), true));
+    after.Add(PartsOf(kind, 0, false));
   }
-  best.score = WorthOf(after_, node.cpu_left - shape.cpu, node.model) - worths_[view.slot];
+  best.score = WorthOf(after, node.cpu_left - shape.cpu, node.model) - worths_[view.slot];
   return best;
 }
 

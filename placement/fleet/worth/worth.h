@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "placement/fleet/gpu_policy.h"
 #include "placement/fleet/worth/demand_classes.h"
 #include "placement/fleet/worth/model_rents.h"
@@ -28,6 +29,8 @@ class Worth : public GpuPolicy {
   // whenever so many more, or as many as there are nodes, have.
   static constexpr int64_t kFirstRefresh = 8;
   static constexpr int64_t kRefreshStepMax = 1000;
+  // Device parts kept at most; beyond, all are forgotten.
+  static constexpr size_t kDevicePartsMax = 1 << 14;
   // Of the copies against what the prices say, in thousandths.
   static constexpr int64_t kCopiesWeight = 30;
 
@@ -41,23 +44,21 @@ class Worth : public GpuPolicy {
   uint64_t epoch() const override { return epoch_; }
 
  private:
-  // Classes that ask for the same of devices, and so share the count of what the devices hold.
-  struct Group {
+  struct Class {
     int32_t devices = 1;
     int32_t units = 0;
     bool whole = false;
-    size_t begin = 0;  // its classes, by CPU ascending
-    size_t end = 0;
-  };
-  struct Class {
     int64_t cpu = 0;
     int64_t weight = 0;
   };
-  // What the devices of a node make of its worth: what they earn at each price of CPU, and for each
-  // group how many copies they hold; for groups of several devices, how many devices would do.
+  // What devices make of the worth of a node: what they earn at each price of CPU, and how many
+  // copies of each class they hold; of a class of several devices, how many devices would do.
   struct Parts {
     std::array<int64_t, kCpuPrices> earns = {};
-    std::vector<int32_t> copies = {};
+    std::array<int32_t, DemandClasses::kClassesMax> copies = {};
+
+    void Add(const Parts& other);
+    void Subtract(const Parts& other);
   };
   struct Best {
     int64_t score = 0;
@@ -66,9 +67,10 @@ class Worth : public GpuPolicy {
 
   void RefreshIfNever();
   void Refresh();
-  void MakeGroups(const std::vector<DemandClass>& classes);
-  // Adds what a device makes of the parts, or takes it away: sign 1 or -1.
-  void AddDevice(int kind, int32_t left, bool idle, int sign, Parts& parts) const;
+  void MakeClasses(const std::vector<DemandClass>& demand);
+  // What one device makes of the parts, kept from one refresh to the next. Valid until the next
+  // call.
+  const Parts& PartsOf(int kind, int32_t left, bool idle);
   int64_t WorthOf(const Parts& parts, int64_t cpu_left, int model) const;
   void Recompute(int32_t slot);
   Best Find(const NodeView& view, const TaskShape& shape);
@@ -79,8 +81,8 @@ class Worth : public GpuPolicy {
   DemandClasses mix_ = {};
   Prices prices_ = {};
   std::array<int64_t, kModelsMax> rents_ = {};
-  std::vector<Group> groups_ = {};
   std::vector<Class> classes_ = {};
+  absl::flat_hash_map<uint64_t, Parts> device_parts_ = {};  // by kind, what is left, and idleness
 
   int64_t tasks_ = 0;
   int64_t next_refresh_ = kFirstRefresh;
@@ -91,7 +93,6 @@ class Worth : public GpuPolicy {
   std::vector<Parts> parts_ = {};
   std::vector<int64_t> worths_ = {};
   std::vector<uint64_t> computed_ = {};
-  Parts after_ = {};  // kept for its memory
 };
 
 }  // namespace berth::placement
