@@ -69,7 +69,7 @@ struct FleetScale {
 
 struct GpuPolicyInputs {
   FleetScale scale = {};
-  TaskMix mix = {};   // fgd
+  TaskMix mix = {};  // fgd
   // worth: the mix, where it is known beforehand. Empty: it is learned from the tasks that come.
   std::vector<CountedShape> known = {};
   uint64_t seed = 0;  // random
