@@ -2,9 +2,10 @@
 // places a task and reserves it, after the oldest has ended, so that all rounds see the same load.
 // Machines are alike and ids random; the tasks come from definitions of different sizes, from a
 // seed. `bytes_per_instance` is what the inventory itself takes, counted at the allocator.
-#include <cstdlib>
+#include <algorithm>
 #include <deque>
-#include <new>
+#include <map>
+#include <memory>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -104,10 +105,10 @@ double ShareOf(const Demand& demand, int64_t instances) {
 
 // A cluster with tasks on it.
 struct World {
-  World(int64_t instances, Kind kind, uint64_t seed = 42)
-      : rng(seed), inventory(Cluster(instances, rng)), definitions(Definitions(kind, 4096, rng)) {
+  World(int64_t instances, Kind kind, int64_t percent_full)
+      : rng(42), inventory(Cluster(instances, rng)), definitions(Definitions(kind, 4096, rng)) {
     double full = 0;
-    while (full * 100 < kPercentFull) {
+    while (full * 100 < static_cast<double>(percent_full)) {
       const Demand& demand = definitions[rng.Below(definitions.size())];
       std::optional<Placement> placement = Place(demand, inventory);
       if (!placement) break;
@@ -130,6 +131,18 @@ struct World {
   std::vector<Demand> definitions;
   std::deque<Placement> tasks;
 };
+
+// Filled once for all benchmarks of a kind, since that takes longer than they do: each leaves it as
+// it was.
+World& FullWorld(int64_t instances, Kind kind) {
+  static std::map<int64_t, std::unique_ptr<World>> worlds;
+  static Kind kind_there = kind;
+  if (kind != kind_there) worlds.clear();
+  kind_there = kind;
+  std::unique_ptr<World>& world = worlds[instances];
+  if (world == nullptr) world = std::make_unique<World>(instances, kind, kPercentFull);
+  return *world;
+}
 
 void Report(benchmark::State& state, const World& world, int64_t turned_away) {
   state.SetItemsProcessed(state.iterations());
@@ -165,10 +178,12 @@ void PlaceAndRelease(benchmark::State& state, World& world, const std::vector<De
   }
   Report(state, world, turned_away);
   state.counters["tasks"] += static_cast<double>(others.size());
+  while (!world.tasks.empty()) world.EndOldest();
+  world.tasks.swap(others);
 }
 
 void Plain(benchmark::State& state, Kind kind) {
-  World world(state.range(0), kind);
+  World& world = FullWorld(state.range(0), kind);
   PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
 }
 
@@ -189,9 +204,10 @@ const Strategy kBinpackCpu = {.kind = Strategy::Kind::kBinpack, .field = Strateg
 const Strategy kRandom = {};
 
 void Ruled(benchmark::State& state, const Rules& rules) {
-  World world(state.range(0), Kind::kShared);
-  world.definitions.resize(kRuledDefinitions);
-  PlaceAndRelease(state, world, world.definitions, rules, "web");
+  World& world = FullWorld(state.range(0), Kind::kShared);
+  const std::vector<Demand> definitions(world.definitions.begin(),
+                                        world.definitions.begin() + kRuledDefinitions);
+  PlaceAndRelease(state, world, definitions, rules, "web");
   state.counters["rankings_mib"] =
       static_cast<double>(world.inventory.impl().rankings.bytes()) / (1 << 20);
 }
@@ -222,8 +238,7 @@ void MemberOfHosts(benchmark::State& state) {
 
 // All GPUs are half free, and no instance but the last has CPU left.
 void CpuExhausted(benchmark::State& state) {
-  World world(state.range(0), Kind::kShared);
-  while (!world.tasks.empty()) world.EndOldest();
+  World world(state.range(0), Kind::kShared, 0);
   const Demand fill{.cpu_units = kCpuUnits - 64};
   for (int64_t i = 1; i < state.range(0); ++i) world.Start(*Place(fill, world.inventory));
   PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
@@ -232,8 +247,7 @@ void CpuExhausted(benchmark::State& state) {
 // Half of the instances have CPU and no memory left, the other half memory and no CPU, in turn by
 // what remains of their GPUs: a bound over several of them says that there is room.
 void RoomOnlyApart(benchmark::State& state) {
-  World world(state.range(0), Kind::kShared);
-  while (!world.tasks.empty()) world.EndOldest();
+  World world(state.range(0), Kind::kShared, 0);
   int64_t number = 0;
   for (const auto& instance : world.inventory.impl().instances) {
     if (++number == state.range(0)) break;  // the last one has room
@@ -253,7 +267,7 @@ void RoomOnlyApart(benchmark::State& state) {
 
 // The search alone.
 void PlaceOnly(benchmark::State& state, Kind kind) {
-  World world(state.range(0), kind);
+  World& world = FullWorld(state.range(0), kind);
   size_t next = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
@@ -263,7 +277,7 @@ void PlaceOnly(benchmark::State& state, Kind kind) {
 
 // A hundred equal tasks in one call, then their end. Items are tasks.
 void Batch(benchmark::State& state) {
-  World world(state.range(0), Kind::kShared);
+  World& world = FullWorld(state.range(0), Kind::kShared);
   constexpr int64_t kCount = 100;
   for (auto _ : state) {
     const std::vector<Placement> placements =
@@ -277,7 +291,7 @@ void Batch(benchmark::State& state) {
 
 // A ranking from nothing: what the first task of a definition costs.
 void FirstOfItsKind(benchmark::State& state) {
-  World world(state.range(0), Kind::kShared);
+  World& world = FullWorld(state.range(0), Kind::kShared);
   const Rules rules{.strategies = {Spread("zone"), kSpreadInstances}};
   int64_t next = 0;
   for (auto _ : state) {

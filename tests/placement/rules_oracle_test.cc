@@ -2,7 +2,6 @@
 // same reasons for none.
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -15,43 +14,12 @@
 #include "model/rng.h"
 #include "naive.h"
 #include "placement/explanation.h"
-#include "placement/query.h"
+#include "random_rules.h"
 
 namespace berth::placement {
 namespace {
 
 using model::Rng;
-
-struct KnownQuery {
-  std::string text;
-  std::function<bool(const naive::Instance&)> holds;
-};
-
-const std::vector<KnownQuery>& Queries() {
-  using naive::AttributeValue;
-  using naive::CountTasks;
-  static const std::vector<KnownQuery> kQueries = {
-      {"attribute:zone == a", [](const auto& i) { return AttributeValue(i, "zone") == "a"; }},
-      {"attribute:zone != a",
-       [](const auto& i) { return AttributeValue(i, "zone") && AttributeValue(i, "zone") != "a"; }},
-      {"attribute:zone in [a, b]",
-       [](const auto& i) {
-         return AttributeValue(i, "zone") == "a" || AttributeValue(i, "zone") == "b";
-       }},
-      {"attribute:color exists",
-       [](const auto& i) { return AttributeValue(i, "color").has_value(); }},
-      {"not(task:group == g1)", [](const auto& i) { return CountTasks(i, "g1") == 0; }},
-      {"task:group =~ 'g[23]'",
-       [](const auto& i) { return CountTasks(i, "g2") + CountTasks(i, "g3") > 0; }},
-      {"runningTasksCount < 2", [](const auto& i) { return i.running_tasks < 2; }},
-      {"attribute:ecs.capability.gpu-sharing-mps exists or agentVersion >= 1.10",
-       [](const auto& i) {
-         return AttributeValue(i, "ecs.capability.gpu-sharing-mps").has_value() ||
-                i.record.version_info.agent_version == "1.10.0";
-       }},
-  };
-  return kQueries;
-}
 
 struct Setting {
   std::string why;
@@ -117,15 +85,7 @@ class Walk {
     naive::Instance& instance = cluster_[{id}];
     const bool is_new = instance.record.id.empty();
     instance.record = Record(machine);
-    if (Chance(80)) {
-      instance.record.attributes.push_back(
-          {.name = "zone", .value = std::string(1, "abc"[rng_.Below(3)])});
-    }
-    if (Chance(30)) instance.record.attributes.push_back({.name = "color"});
-    if (Chance(30)) instance.record.attributes.push_back({.name = "color2", .value = "red"});
-    std::sort(instance.record.attributes.begin(), instance.record.attributes.end(),
-              [](const auto& a, const auto& b) { return a.name < b.name; });
-    instance.record.version_info.agent_version = Chance(50) ? "1.9.9" : "1.10.0";
+    AddRuledAttributes(rng_, instance.record);
     inventory_.Put(instance.record);
     if (is_new) {
       instance.eligible = true;
@@ -185,30 +145,9 @@ class Walk {
     return demand;
   }
 
-  Strategy RandomStrategy() {
-    using Kind = Strategy::Kind;
-    using Field = Strategy::Field;
-    static const std::vector<Strategy> kStrategies = {
-        {Kind::kRandom, Field::kNone, ""},          {Kind::kSpread, Field::kInstanceId, ""},
-        {Kind::kSpread, Field::kAttribute, "zone"}, {Kind::kSpread, Field::kAttribute, "color"},
-        {Kind::kBinpack, Field::kCpu, ""},          {Kind::kBinpack, Field::kMemory, ""},
-        {Kind::kBinpack, Field::kGpuMemory, ""}};
-    // Seldom random, since it leaves nothing for those after it.
-    return kStrategies[Chance(10) ? 0 : 1 + rng_.Below(kStrategies.size() - 1)];
-  }
-
   std::string RunTask() {
     const Demand demand = RandomDemand();
-    Rules rules;
-    naive::Rules naive_rules;
-    for (uint64_t i = Chance(50) ? rng_.Below(3) : 0; i > 0; --i) {
-      const KnownQuery& query = Queries()[rng_.Below(Queries().size())];
-      rules.member_of.push_back(*Query::Compile(query.text));
-      naive_rules.member_of.push_back(query.holds);
-    }
-    rules.distinct_instance = naive_rules.distinct_instance = Chance(20);
-    for (uint64_t i = rng_.Below(4); i > 0; --i) rules.strategies.push_back(RandomStrategy());
-    naive_rules.strategies = rules.strategies;
+    const auto [rules, naive_rules] = RandomRules(rng_);
     const TaskToPlace task{.group = RandomGroup(), .seed = rng_.Next()};
 
     const std::vector<Placement> best = naive::FindBest(demand, cluster_, naive_rules, task.group);
