@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "placement/defrag.h"
 #include "placement/explanation.h"
 #include "placement/place_on.h"
 #include "rules.h"
@@ -24,17 +26,17 @@ class Scene {
     machines_[machine.id] = machine;
     inventory.Put(Record(machine));
     inventory.SetConnected({machine.id}, true);
-    inventory.SetEligible({machine.id}, true);
+    SetEligible(machine.id, true);
   }
   void Drain(const std::string& id) { SetStatus(id, model::InstanceStatus::kDraining); }
   void Activate(const std::string& id) { SetStatus(id, model::InstanceStatus::kActive); }
   void Disconnect(const std::string& id) {
     inventory.SetConnected({id}, false);
-    inventory.SetEligible({id}, false);
+    SetEligible(id, false);
   }
   void Connect(const std::string& id) {
     inventory.SetConnected({id}, true);
-    inventory.SetEligible({id}, true);
+    SetEligible(id, true);
   }
 
   // On that instance, where it must have room.
@@ -49,19 +51,42 @@ class Scene {
     inventory.Release(task.instance, task.holder.reservation);
     tasks_.erase(name);
   }
+  void StopIfThere(const std::string& name) {
+    if (tasks_.contains(name)) Stop(name);
+  }
 
   Explanation Why(const Demand& demand, const Rules& rules = {},
                   const std::string& group = "web") const {
     Explanation why = Explain(demand, inventory, rules, group);
-    const auto holders_on = [this](const model::InstanceId& id) {
-      std::vector<Holder> holders;
-      for (const auto& [name, task] : tasks_) {
-        if (task.instance == id) holders.push_back(task.holder);
-      }
-      return holders;
-    };
+    const auto holders_on = [this](const model::InstanceId& id) { return HoldersOn(id); };
     AddTaskRemedies(inventory, rules, holders_on, why);
     return why;
+  }
+
+  std::vector<Holder> HoldersOn(const model::InstanceId& id) const {
+    std::vector<Holder> holders;
+    for (const auto& [name, task] : tasks_) {
+      if (task.instance == id) holders.push_back(task.holder);
+    }
+    return holders;
+  }
+
+  // Stops the task and runs it again over there, where the engine must find that it may go.
+  void Make(const DefragMove& move) {
+    const Holder holder = tasks_.at(move.task).holder;
+    REQUIRE(tasks_.at(move.task).instance == move.from);
+    REQUIRE(holder.reservation.gpus == move.from_gpus);
+    Stop(move.task);
+    for (const std::string& id : eligible_) {
+      if (id != move.to.value) inventory.SetEligible({id}, false);
+    }
+    const auto place =
+        Place(holder.demand, inventory, holder.rules, {.group = holder.reservation.group});
+    for (const std::string& id : eligible_) inventory.SetEligible({id}, true);
+    REQUIRE(place.has_value());
+    Placement to{.instance = move.to, .reservation = holder.reservation};
+    to.reservation.gpus = move.to_gpus;
+    Put(move.task, to, holder.demand, holder.reservation.group, holder.rules);
   }
 
   // Does what the remedy says, and says where the task then goes.
@@ -89,7 +114,12 @@ class Scene {
     model::ContainerInstance record = Record(machines_.at(id));
     record.status = status;
     inventory.Put(record);
-    inventory.SetEligible({id}, status == model::InstanceStatus::kActive);
+    SetEligible(id, status == model::InstanceStatus::kActive);
+  }
+  void SetEligible(const std::string& id, bool eligible) {
+    inventory.SetEligible({id}, eligible);
+    if (eligible) eligible_.insert(id);
+    if (!eligible) eligible_.erase(id);
   }
   void Move(const Remedy::Task& move) {
     const Task task = tasks_.at(move.id);
@@ -101,6 +131,7 @@ class Scene {
   }
 
   std::map<std::string, Machine> machines_;
+  std::set<std::string> eligible_;
   std::map<std::string, Task> tasks_;
 };
 
