@@ -21,7 +21,8 @@ constexpr char kJson[] = "application/json";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHint[] =
     R"({"service":"berth","speaks":"the Amazon ECS API: POST / with X-Amz-Target",)"
-    R"("paths":["/healthz","/readyz","/metrics","/acs/ws","/berth/v1/keys"]})";
+    R"("paths":["/healthz","/readyz","/metrics","/acs/ws","/berth/v1/keys","/berth/v1/explain",)"
+    R"("/berth/v1/plan"]})";
 // At most that many clusters have series of their own.
 constexpr int64_t kMetricClustersMax = 100;
 
@@ -66,7 +67,12 @@ net::awaitable<HttpResponse> Router::Respond(HttpRequest request) {
     if (IsRead(request)) co_return HttpResponse{.content_type = kJson, .body = kHint};
     co_return NotAllowed(request, path, "POST, GET, HEAD");
   }
-  if (KeyEndpoints::Owns(path)) co_return co_await CallKeys(std::move(request), path);
+  if (KeyEndpoints::Owns(path)) {
+    co_return co_await CallBeside(parts_.keys, std::move(request), path);
+  }
+  if (PlacementEndpoints::Owns(path)) {
+    co_return co_await CallBeside(parts_.placement, std::move(request), path);
+  }
   const bool known =
       path == "/healthz" || path == "/readyz" || path == "/metrics" || path == "/acs/ws";
   if (known && !IsRead(request)) co_return NotAllowed(request, path, "GET, HEAD");
@@ -108,17 +114,20 @@ net::awaitable<HttpResponse> Router::CallAction(HttpRequest request) {
   co_return Finish(std::move(record), std::move(answer));
 }
 
-net::awaitable<HttpResponse> Router::CallKeys(HttpRequest request, std::string path) {
-  const std::string_view action = KeyEndpoints::ActionOf(request.method, path);
-  if (action.empty()) co_return NotAllowed(request, path, KeyEndpoints::AllowedMethods(path));
-  Recorded record{.action = std::string(action.substr(action.find(':') + 1)),
+template <class Endpoints>
+net::awaitable<HttpResponse> Router::CallBeside(Endpoints& endpoints, HttpRequest request,
+                                                std::string path) {
+  const std::string_view action = Endpoints::ActionOf(request.method, path);
+  if (action.empty()) co_return NotAllowed(request, path, Endpoints::AllowedMethods(path));
+  const std::string_view name = action.substr(action.find(':') + 1);
+  Recorded record{.action = std::string(name),
                   .audited_action = std::string(action),
-                  .changes = action != kListKeysAction};
+                  .changes = !IsReadAction(name)};
   const absl::Status admitted = Admit(request, record);
   ApiResponse answer;
   if (admitted.ok()) {
-    answer = co_await parts_.keys.Respond(action, std::move(path), std::move(request.body),
-                                          record.caller);
+    answer =
+        co_await endpoints.Respond(action, std::move(path), std::move(request.body), record.caller);
   } else {
     answer = ErrorResponse(admitted, parts_.actions.settings.scope);
   }

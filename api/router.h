@@ -1,6 +1,7 @@
 // What each path of the listener is: the API at /, the agents' channel at /acs/ws, access keys at
-// /berth/v1/keys, /healthz, /readyz, /metrics; anything else is a well-formed error. Checks who
-// calls, and how often; measures, logs and audits every call.
+// /berth/v1/keys, questions about placement at /berth/v1/explain and /berth/v1/plan, /healthz,
+// /readyz, /metrics; anything else is a well-formed error. Checks who calls, and how often;
+// measures, logs and audits every call.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,7 @@
 #include "api/dispatch.h"
 #include "api/http_handler.h"
 #include "api/metrics.h"
+#include "api/placement_endpoints.h"
 
 namespace berth::api {
 
@@ -30,6 +32,7 @@ class Router final : public HttpHandler {
     Metrics& metrics;
     const Authenticator& authenticator;
     KeyEndpoints keys;
+    PlacementEndpoints placement;
     Throttle& throttle;
     AuditLog* audit;  // null: none is kept
     std::function<size_t()> connections;
@@ -60,7 +63,10 @@ class Router final : public HttpHandler {
   };
 
   net::awaitable<HttpResponse> CallAction(HttpRequest request);
-  net::awaitable<HttpResponse> CallKeys(HttpRequest request, std::string path);
+  // One of the calls beside the ECS API: its endpoints answer, and the rest is as with an action.
+  template <class Endpoints>
+  net::awaitable<HttpResponse> CallBeside(Endpoints& endpoints, HttpRequest request,
+                                          std::string path);
   // Checks who calls, and how often. The caller's entry in the record is filled.
   absl::Status Admit(const HttpRequest& request, Recorded& call);
   bool IsAudited(const Recorded& call) const;

@@ -141,6 +141,7 @@ class ServerImpl final : public Server {
                  .metrics = metrics_,
                  .authenticator = authenticator_,
                  .keys = KeyEndpoints({loop_, keys_.get(), settings_}),
+                 .placement = PlacementEndpoints({loop_, settings_}),
                  .throttle = throttle_,
                  .audit = audit_.get(),
                  .connections = [this] { return http_.connections(); }}),

@@ -18,6 +18,8 @@ Command AddDev(CLI::App& root);
 Command AddServer(CLI::App& root);
 Command AddAgent(CLI::App& root);
 Command AddKey(CLI::App& root);
+Command AddExplain(CLI::App& root);
+Command AddPlan(CLI::App& root);
 Command AddDoctor(CLI::App& root);
 Command AddCompletion(CLI::App& root);
 Command AddApiReference(CLI::App& root);

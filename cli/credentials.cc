@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,9 +32,13 @@ auth::Credentials ReadCredentialsFile(const std::string& path, const std::string
   return (*source)->Current();
 }
 
+std::string AdminFileIn(const CredentialSources& sources) {
+  return (std::filesystem::path(sources.data) / api::kAdminCredentialsFile).string();
+}
+
 }  // namespace
 
-auth::Credentials FindCredentials(const CredentialSources& sources) {
+std::optional<auth::Credentials> LookForCredentials(const CredentialSources& sources) {
   if (!sources.file.empty() || !sources.profile.empty()) {
     return ReadCredentialsFile(sources.file.empty() ? UsersFile() : sources.file,
                                sources.profile.empty() ? kDefaultProfile : sources.profile);
@@ -49,15 +54,19 @@ auth::Credentials FindCredentials(const CredentialSources& sources) {
   if (!profile.empty() || !Variable("AWS_SHARED_CREDENTIALS_FILE").empty()) {
     return ReadCredentialsFile(UsersFile(), profile.empty() ? kDefaultProfile : profile);
   }
-  const std::string admin =
-      (std::filesystem::path(sources.data) / api::kAdminCredentialsFile).string();
+  const std::string admin = AdminFileIn(sources);
   if (std::filesystem::exists(admin)) return ReadCredentialsFile(admin, kDefaultProfile);
+  return std::nullopt;
+}
+
+auth::Credentials FindCredentials(const CredentialSources& sources) {
+  if (auto found = LookForCredentials(sources)) return *std::move(found);
   throw std::runtime_error(fmt::format(
       "no credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, neither are "
       "AWS_PROFILE and AWS_SHARED_CREDENTIALS_FILE, and there is no {}; name the server's data "
       "folder with --data, or a credentials file with --credentials-file; when every admin's is "
       "lost, `berth key recover` makes one for a stopped server",
-      admin));
+      AdminFileIn(sources)));
 }
 
 }  // namespace berth::cli

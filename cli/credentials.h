@@ -1,6 +1,7 @@
 // Where a command that calls a server finds its access key.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "auth/sigv4.h"
@@ -17,5 +18,7 @@ struct CredentialSources {
 // file or profile that AWS_SHARED_CREDENTIALS_FILE or AWS_PROFILE names; DATA/admin-credentials.
 // Throws std::runtime_error, saying where it looked.
 auth::Credentials FindCredentials(const CredentialSources& sources);
+// The same, or nothing where there are none at all: a server with --auth none wants none.
+std::optional<auth::Credentials> LookForCredentials(const CredentialSources& sources);
 
 }  // namespace berth::cli

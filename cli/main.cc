@@ -16,13 +16,16 @@ namespace {
 constexpr char kFooter[] = R"(
 Settings come from a flag, else the environment, else the file of --config, else the default.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 5 the server refused this agent for good.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no place for the task, 5 the server refused this agent
+for good.
 
 Examples:
   berth dev                                    a whole cluster on this machine
   berth server --listen 127.0.0.1:8080 --data /var/lib/berth
   berth key create --role agent --user node-7 --data /var/lib/berth
   berth agent --server http://127.0.0.1:8080 --cluster default --gpus simulated:2x22587
+  berth plan --task-definition web --count 3   where three tasks would go, and why there
+  berth explain service web                    why its tasks found no place
   berth simulate --nodes nodes.csv --tasks tasks.csv --policy fgd,best-fit
   berth doctor                                 what this machine has and lacks
   source <(berth completion bash)              completion for this shell
@@ -56,6 +59,7 @@ int Main(int argc, char** argv) {
   const std::vector<berth::cli::Command> commands = {
       berth::cli::AddDev(root),          berth::cli::AddServer(root),
       berth::cli::AddAgent(root),        berth::cli::AddKey(root),
+      berth::cli::AddExplain(root),      berth::cli::AddPlan(root),
       berth::cli::AddDoctor(root),       berth::cli::AddCompletion(root),
       berth::cli::AddApiReference(root), berth::cli::AddSimulate(root),
   };

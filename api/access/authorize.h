@@ -13,6 +13,8 @@ namespace berth::api {
 
 // Actions beside those of the ECS API.
 inline constexpr char kPollAction[] = "ecs:Poll";  // an agent's channel
+inline constexpr char kGetExplanationAction[] = "ecs:GetExplanation";
+inline constexpr char kGetPlanAction[] = "ecs:GetPlan";
 inline constexpr char kCreateKeyAction[] = "iam:CreateAccessKey";
 inline constexpr char kRevokeKeyAction[] = "iam:DeleteAccessKey";
 inline constexpr char kListKeysAction[] = "iam:ListAccessKeys";

@@ -186,6 +186,31 @@ TEST_CASE("keys are listed newest last and without their secrets", "[auth]") {
   CHECK(listed["policy"]["Statement"]["Effect"].GetString() == std::string("Allow"));
 }
 
+TEST_CASE("whoever may read may ask about placement, an agent may not", "[auth]") {
+  SignedServer f;
+  const auth::Credentials viewer = f.Create(R"("role":"viewer")");
+  const auth::Credentials agent = f.Create(R"("role":"agent")");
+  const auth::Credentials elsewhere =
+      f.Create(R"("role":"viewer","policy":{"Statement":{"Effect":"Allow","Action":"ecs:Get*",)"
+               R"("Resource":"arn:aws:ecs:us-east-1:000000000000:cluster/other"}})");
+  const auto explain = [&](const auth::Credentials& key) {
+    return f.CodeOf(f.Send(key, "POST", "/berth/v1/explain", R"({"group":"g"})"));
+  };
+  const auto plan = [&](const auth::Credentials& key) {
+    return f.CodeOf(f.Send(key, "POST", "/berth/v1/plan", R"({"taskDefinition":"none"})"));
+  };
+
+  CHECK(explain(f.admin) == "OK");
+  CHECK(explain(viewer) == "OK");
+  CHECK(explain(agent) == "AccessDeniedException");
+  CHECK(explain(elsewhere) == "AccessDeniedException");
+  CHECK(explain({.access_key_id = "AKIANONE", .secret_access_key = "x"}) ==
+        "UnrecognizedClientException");
+  CHECK(plan(viewer) == "ClientException");  // it may ask, and there is no such definition
+  CHECK(plan(agent) == "AccessDeniedException");
+  CHECK(plan(elsewhere) == "AccessDeniedException");
+}
+
 TEST_CASE("paths of keys have their methods", "[auth]") {
   SignedServer f;
 

@@ -23,7 +23,8 @@ def berth(*arguments, environment=None, cwd=None):
 
 @pytest.mark.parametrize(
     "command",
-    ["dev", "server", "agent", "key", "doctor", "completion", "api-reference", "simulate"],
+    ["dev", "server", "agent", "key", "explain", "plan", "doctor", "completion", "api-reference",
+     "simulate"],
 )
 def test_every_command_has_help_with_an_example(command):
     done = berth(command, "--help")
