@@ -287,7 +287,7 @@ TEST_CASE("settings that cannot work are refused in words", "[agent]") {
          s.server = "https://a";
          s.ca_file = "/absent/ca.pem";
        },
-       "/absent/ca.pem has no certificate in PEM"},
+       "cannot read /absent/ca.pem: No such file or directory"},
       {"no credentials", [](AgentSettings& s) { s.credentials_file = "/absent"; },
        "cannot read the credentials in /absent"},
       {"no instance", [](AgentSettings& s) { s.instances = 0; }, "instances is 0"},
