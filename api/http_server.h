@@ -2,7 +2,6 @@
 // own, and ends them in order at shutdown.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "api/http_handler.h"
 #include "api/limits.h"
 #include "api/net.h"
+#include "api/session_totals.h"
 #include "transport/stream.h"
 #include "transport/tls.h"
 

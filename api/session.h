@@ -6,7 +6,6 @@
 // may be called from any thread.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,17 +13,12 @@
 #include "api/http_handler.h"
 #include "api/limits.h"
 #include "api/net.h"
+#include "api/session_totals.h"
 #include "transport/deadline.h"
 #include "transport/stream.h"
 #include "transport/tls.h"
 
 namespace berth::api {
-
-// What all sessions of a server count together.
-struct SessionTotals {
-  std::atomic<size_t> channels = 0;            // connections that became websockets
-  std::atomic<size_t> large_bodies_bytes = 0;  // HttpLimits::large_bodies_bytes_max
-};
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
