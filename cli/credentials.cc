@@ -46,9 +46,9 @@ std::optional<auth::Credentials> LookForCredentials(const CredentialSources& sou
   const std::string id = Variable("AWS_ACCESS_KEY_ID");
   const std::string secret = Variable("AWS_SECRET_ACCESS_KEY");
   if (!id.empty() && !secret.empty()) {
-    return {.access_key_id = id,
-            .secret_access_key = secret,
-            .session_token = Variable("AWS_SESSION_TOKEN")};
+    return auth::Credentials{.access_key_id = id,
+                             .secret_access_key = secret,
+                             .session_token = Variable("AWS_SESSION_TOKEN")};
   }
   const std::string profile = Variable("AWS_PROFILE");
   if (!profile.empty() || !Variable("AWS_SHARED_CREDENTIALS_FILE").empty()) {
