@@ -1,6 +1,7 @@
 #include "api/session.h"
 
 #include <array>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
@@ -68,19 +69,22 @@ HttpRequest Take(http::request<http::string_body>& request, std::string request_
           .headers = HeadersOf(request)};
 }
 
-// A large body's share of what all may take together, until it has been answered.
+// A large body's share of what all may take together, until its answer is there.
 class LargeBodyShare {
  public:
   explicit LargeBodyShare(std::atomic<size_t>& taken) : taken_(taken) {}
-  ~LargeBodyShare() { taken_ -= bytes_; }
+  ~LargeBodyShare() { GiveBack(); }
   LargeBodyShare(const LargeBodyShare&) = delete;
   LargeBodyShare& operator=(const LargeBodyShare&) = delete;
 
-  // False: there is not so much left.
+  // False, and nothing is taken: there is not so much left.
   bool Take(size_t bytes, size_t max) {
     bytes_ = bytes;
-    return (taken_ += bytes) <= max;
+    if ((taken_ += bytes) <= max) return true;
+    GiveBack();
+    return false;
   }
+  void GiveBack() { taken_ -= std::exchange(bytes_, 0); }
 
  private:
   std::atomic<size_t>& taken_;
@@ -223,6 +227,7 @@ net::awaitable<bool> Session::ServeOne(ReadAhead& ahead) {
         ErrorResponse(500, "ServerException",
                       "internal failure; the server's log has it under request " + request_id);
   }
+  share.GiveBack();
   co_return co_await Write(response, request_id, keep_alive, http_1_0, head_only);
 }
 
