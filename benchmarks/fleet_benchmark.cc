@@ -20,7 +20,7 @@
 namespace berth {
 namespace {
 
-using placement::Choice;
+using placement::FleetChoice;
 using placement::Fleet;
 using placement::GpuNeed;
 using placement::GpuPolicyKind;
@@ -82,7 +82,7 @@ void TraceRun(benchmark::State& state, GpuPolicyKind kind) {
     state.ResumeTiming();
     for (const int32_t task : openb->arrivals.tasks) {
       const ShapeId id = run->shapes[openb->trace.shape_of_task[task]];
-      const std::optional<Choice> choice = run->fleet.Choose(id);
+      const std::optional<FleetChoice> choice = run->fleet.Choose(id);
       if (choice) run->fleet.Take(choice->slot, id, choice->devices);
     }
     state.PauseTiming();
@@ -115,7 +115,7 @@ void OpenbPlaceAndRelease(benchmark::State& state, GpuPolicyKind kind) {
     const int32_t number = openb->trace.shape_of_task[openb->arrivals.tasks[next]];
     next = next + 1 == openb->arrivals.tasks.size() ? 0 : next + 1;
     const ShapeId id = run.shapes[number];
-    const std::optional<Choice> choice = run.fleet.Choose(id);
+    const std::optional<FleetChoice> choice = run.fleet.Choose(id);
     if (!choice) {
       ++turned_away;
       return;
@@ -177,7 +177,7 @@ void PlaceAndRelease(benchmark::State& state, GpuPolicyKind kind) {
   int64_t used = 0;
   const auto place = [&] {
     const ShapeId id = ids[rng.Below(ids.size())];
-    const std::optional<Choice> choice = fleet.Choose(id);
+    const std::optional<FleetChoice> choice = fleet.Choose(id);
     if (!choice) return;
     fleet.Take(choice->slot, id, choice->devices);
     held.push_back({.slot = choice->slot, .shape = id, .devices = choice->devices});

@@ -16,8 +16,8 @@
 namespace berth::simulator {
 namespace {
 
-using placement::Choice;
 using placement::Fleet;
+using placement::FleetChoice;
 using placement::NodeView;
 
 constexpr int kCurvePoints = kArrivedTenthsMax * 10 + 1;
@@ -94,7 +94,7 @@ class ClusterFragmentation {
   double total_ = 0;
 };
 
-void AddDecision(Fnv& decisions, const std::optional<Choice>& choice) {
+void AddDecision(Fnv& decisions, const std::optional<FleetChoice>& choice) {
   std::array<char, 16> line;
   char* end =
       std::to_chars(line.data(), line.data() + line.size() - 1, choice ? choice->slot : -1).ptr;
@@ -130,7 +130,7 @@ absl::StatusOr<RunResult> RunExperiment(const Trace& trace, placement::GpuPolicy
     const int32_t number = trace.shape_of_task[task];
     const int64_t milli = GpuMilli(trace.shapes[number]);
     fleet.NoteArrival(shapes[number]);
-    const std::optional<Choice> choice = fleet.Choose(shapes[number]);
+    const std::optional<FleetChoice> choice = fleet.Choose(shapes[number]);
     arrived_milli += milli;
     if (choice) {
       fleet.Take(choice->slot, shapes[number], choice->devices);

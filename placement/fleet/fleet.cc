@@ -212,22 +212,22 @@ void Fleet::BringUpToDate(ShapeId id) {
 
 // --- placing
 
-std::optional<Choice> Fleet::Choose(ShapeId id) {
+std::optional<FleetChoice> Fleet::Choose(ShapeId id) {
   if (model::Rng* rng = policy_->draws()) return Draw(id, *rng);
   BringUpToDate(id);
   const std::optional<Ranking::Entry> best = shapes_[id].ranking.Best();
   if (!best) return std::nullopt;
-  return Choice{
+  return FleetChoice{
       .slot = best->position,
       .devices = policy_->ChooseDevices(view(best->position), id, shapes_[id].shape),
       .score = best->score,
   };
 }
 
-std::optional<Choice> Fleet::Draw(ShapeId id, model::Rng& rng) {
+std::optional<FleetChoice> Fleet::Draw(ShapeId id, model::Rng& rng) {
   const TaskShape& shape = shapes_[id].shape;
   const auto chosen = [&](int32_t slot) {
-    return Choice{.slot = slot, .devices = policy_->ChooseDevices(view(slot), id, shape)};
+    return FleetChoice{.slot = slot, .devices = policy_->ChooseDevices(view(slot), id, shape)};
   };
   if (nodes_.empty()) return std::nullopt;
   // Drawing among all until one has room draws uniformly among those that have. Where hardly any

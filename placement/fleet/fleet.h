@@ -34,12 +34,12 @@ struct NodeResources {
   std::vector<int32_t> device_totals = {};  // at most kDevicesMax
 };
 
-struct Choice {
+struct FleetChoice {
   int32_t slot = 0;
   DeviceSet devices = 0;
   int64_t score = 0;  // of the policy; 0 when it draws
 
-  bool operator==(const Choice&) const = default;
+  bool operator==(const FleetChoice&) const = default;
 };
 
 class Fleet {
@@ -66,7 +66,7 @@ class Fleet {
   const TaskShape& shape(ShapeId id) const { return shapes_[id].shape; }
 
   // Where the task should go; nothing when no node has room. Changes no node.
-  std::optional<Choice> Choose(ShapeId id);
+  std::optional<FleetChoice> Choose(ShapeId id);
   // Requires: it is free, as Choose said.
   void Take(int32_t slot, ShapeId id, DeviceSet devices);
   // Requires: it was taken so, and not given back yet.
@@ -114,7 +114,7 @@ class Fleet {
   void BringUpToDate(ShapeId id);
   void DropRanking(Shape& shape);
   void MakeRoomFor(ShapeId id);
-  std::optional<Choice> Draw(ShapeId id, model::Rng& rng);
+  std::optional<FleetChoice> Draw(ShapeId id, model::Rng& rng);
 
   std::unique_ptr<GpuPolicy> policy_;
   int64_t ranking_bytes_max_;

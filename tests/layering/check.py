@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that imports point one way, and that the core stays pure.
+"""Checks that imports point one way, that the core stays pure, and that no name is given twice.
 
 usage: check.py REPOSITORY_ROOT
 
@@ -78,6 +78,10 @@ TOKEN = re.compile(
 )
 
 
+NAMESPACE = re.compile(r"^namespace (berth[\w:]*) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:struct|class|enum class) ([\w:]+)\b(?!\s*<)[^;{}]*\{", re.MULTILINE)
+
+
 def blank(text):
     """As many lines, nothing else on them."""
     return "\n" * text.count("\n")
@@ -134,6 +138,24 @@ def file_violations(path, source):
                 yield line_of(bare, match.start()), f"uses {word}, which belongs to {home}"
 
 
+def types_of(source):
+    """(line, namespace and name) of each type that a header defines outside of others."""
+    _, bare = strip(source)
+    opened = [(match.start(), match.group(1)) for match in NAMESPACE.finditer(bare)]
+    for match in TYPE.finditer(bare):
+        within = [name for start, name in opened if start < match.start()]
+        if within:
+            yield line_of(bare, match.start()), f"{within[-1]}::{match.group(1)}"
+
+
+def name_violations(path, source, known):
+    """Two types of one name make one program of two halves that disagree, and no linker says so."""
+    for line, name in types_of(source):
+        first = known.setdefault(name, f"{path}:{line}")
+        if first != f"{path}:{line}":
+            yield line, f"defines {name}, which {first} defines as well; give one another name"
+
+
 def main(arguments):
     if len(arguments) != 2:
         print(__doc__.strip(), file=sys.stderr)
@@ -150,10 +172,14 @@ def main(arguments):
         return 2
 
     found = 0
+    known = {}
     for file in files:
         path = file.relative_to(root).as_posix()
         source = file.read_text(encoding="utf-8", errors="replace")
-        for line, violation in sorted(file_violations(path, source)):
+        violations = list(file_violations(path, source))
+        if file.suffix == ".h":
+            violations += name_violations(path, source, known)
+        for line, violation in sorted(violations):
             print(f"{path}:{line}: {violation}")
             found += 1
     print(f"layering: {len(files)} files, {found} violations")

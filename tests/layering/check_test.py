@@ -123,6 +123,15 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn(" 3 violations", result.stdout)
 
+    def test_two_headers_may_not_define_one_name(self):
+        one = "namespace berth::model {\nstruct A {\n};\n}"
+        result = self.run_check([("model/a.h", one), ("model/b.h", one)])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("model/b.h:2: defines berth::model::A, which model/a.h:2", result.stdout)
+        other = "namespace berth::placement {\nstruct A {\n  struct B {};\n};\nstruct A::C {\n};\n}"
+        result = self.run_check([("model/a.h", one), ("placement/a.h", other)])
+        self.assertEqual(result.returncode, 0, result.stdout)
+
     def test_an_empty_tree_is_an_error_and_not_a_pass(self):
         result = self.run_check([("docs/a.md", "nothing")])
         self.assertEqual(result.returncode, 2)

@@ -99,7 +99,7 @@ struct Life {
 
   void Place() {
     const ShapeId id = ids[rng.Below(ids.size())];
-    const std::optional<Choice> choice = fleet.Choose(id);
+    const std::optional<FleetChoice> choice = fleet.Choose(id);
     if (!choice) return;
     fleet.Take(choice->slot, id, choice->devices);
     held.push_back({.slot = choice->slot, .shape = id, .devices = choice->devices});
@@ -173,7 +173,7 @@ TEST_CASE(
     life.Step();
     const size_t any = life.rng.Below(life.ids.size());
     const TaskShape& shape = life.shapes[any];
-    const std::optional<Choice> choice = life.fleet.Choose(life.ids[any]);
+    const std::optional<FleetChoice> choice = life.fleet.Choose(life.ids[any]);
     bool has_room = false;
     int64_t best = INT64_MIN;
     int32_t first = -1;

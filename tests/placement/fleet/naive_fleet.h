@@ -62,14 +62,14 @@ struct NaiveFgd {
     return best;
   }
 
-  std::optional<Choice> Choose(const Fleet& fleet, const TaskShape& shape) const {
-    std::optional<Choice> best;
+  std::optional<FleetChoice> Choose(const Fleet& fleet, const TaskShape& shape) const {
+    std::optional<FleetChoice> best;
     for (int32_t slot = 0; slot < fleet.slots(); ++slot) {
       const NodeView view = fleet.view(slot);
       if (!IsFeasible(view.node, shape)) continue;
       const Scored scored = Score(view, shape);
       if (best && scored.score <= best->score) continue;
-      best = Choice{.slot = slot, .devices = scored.devices, .score = scored.score};
+      best = FleetChoice{.slot = slot, .devices = scored.devices, .score = scored.score};
     }
     return best;
   }
