@@ -73,7 +73,7 @@ def test_the_table_names_every_policy_and_the_drawing_is_xml(trace, tmp_path):
     done = simulate(*trace, "--svg", str(tmp_path / "out.svg"))
 
     assert done.returncode == 0, done.stderr
-    policies = ["random", "first-fit", "worst-fit", *PUBLISHED_NAMES.values()]
+    policies = ["random", "first-fit", "worst-fit", *PUBLISHED_NAMES.values(), "worth"]
     assert all(policy in done.stdout for policy in policies)
     drawing = xml.etree.ElementTree.parse(tmp_path / "out.svg").getroot()
     lines = drawing.findall("{http://www.w3.org/2000/svg}polyline")
