@@ -70,6 +70,15 @@ absl::StatusOr<scheduler::Plan> ParsePlan(JsonView body, const model::ArnScope& 
   return scheduler::Plan{.task = *std::move(task), .count_more = true};
 }
 
+void WriteFailure(const std::optional<scheduler::FailedPlacement>& failure,
+                  const model::ClusterName& cluster, const model::ArnScope& scope,
+                  JsonWriter& json) {
+  if (!failure) return;
+  json.BeginObject("failure");
+  WriteFailedPlacement(*failure, cluster, scope, json);
+  json.EndObject();
+}
+
 std::string WritePlan(const scheduler::Plan::Reply& reply, int64_t count,
                       const model::ClusterName& cluster, const model::ArnScope& scope) {
   JsonWriter json;
@@ -93,11 +102,7 @@ std::string WritePlan(const scheduler::Plan::Reply& reply, int64_t count,
     WriteExplanation(*reply.refusal, cluster, scope, json);
     json.EndObject();
   }
-  if (reply.failure) {
-    json.BeginObject("failure");
-    WriteFailedPlacement(*reply.failure, cluster, scope, json);
-    json.EndObject();
-  }
+  WriteFailure(reply.failure, cluster, scope, json);
   json.EndObject();
   return json.Take();
 }
@@ -129,11 +134,7 @@ std::string WriteExplained(const scheduler::Explain::Reply& reply,
     WritePlanned(*reply.today, cluster, scope, json);
     json.EndObject();
   }
-  if (reply.failure) {
-    json.BeginObject("failure");
-    WriteFailedPlacement(*reply.failure, cluster, scope, json);
-    json.EndObject();
-  }
+  WriteFailure(reply.failure, cluster, scope, json);
   json.EndObject();
   return json.Take();
 }

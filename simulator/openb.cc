@@ -116,25 +116,42 @@ absl::Status ForEachRow(std::string_view text, const std::vector<std::string_vie
   return absl::OkStatus();
 }
 
+// What nodes and tasks have in their first four columns.
+struct Amounts {
+  std::string name = {};
+  int64_t cpu_milli = 0;
+  int64_t memory_mib = 0;
+  int gpus = 0;
+};
+
+absl::StatusOr<Amounts> ReadAmounts(const Row& row, const std::vector<size_t>& columns) {
+  absl::StatusOr<std::string> name = row.Name(columns[0]);
+  if (!name.ok()) return name.status();
+  const absl::StatusOr<int64_t> cpu = row.Integer(columns[1], kAmountMax);
+  if (!cpu.ok()) return cpu.status();
+  const absl::StatusOr<int64_t> memory = row.Integer(columns[2], kAmountMax);
+  if (!memory.ok()) return memory.status();
+  const absl::StatusOr<int64_t> gpus = row.Integer(columns[3], placement::kDevicesMax);
+  if (!gpus.ok()) return gpus.status();
+  return Amounts{.name = *std::move(name),
+                 .cpu_milli = *cpu,
+                 .memory_mib = *memory,
+                 .gpus = static_cast<int>(*gpus)};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<TraceNode>> ReadTraceNodes(std::string_view csv) {
   std::vector<TraceNode> nodes;
   const auto read = [&](const Row& row, const std::vector<size_t>& columns) -> absl::Status {
-    absl::StatusOr<std::string> name = row.Name(columns[0]);
-    if (!name.ok()) return name.status();
-    const absl::StatusOr<int64_t> cpu = row.Integer(columns[1], kAmountMax);
-    if (!cpu.ok()) return cpu.status();
-    const absl::StatusOr<int64_t> memory = row.Integer(columns[2], kAmountMax);
-    if (!memory.ok()) return memory.status();
-    const absl::StatusOr<int64_t> gpus = row.Integer(columns[3], placement::kDevicesMax);
-    if (!gpus.ok()) return gpus.status();
+    absl::StatusOr<Amounts> amounts = ReadAmounts(row, columns);
+    if (!amounts.ok()) return amounts.status();
     absl::StatusOr<std::string> model = row.Name(columns[4]);
     if (!model.ok()) return model.status();
-    nodes.push_back({.name = *std::move(name),
-                     .cpu_milli = *cpu,
-                     .memory_mib = *memory,
-                     .gpus = static_cast<int>(*gpus),
+    nodes.push_back({.name = std::move(amounts->name),
+                     .cpu_milli = amounts->cpu_milli,
+                     .memory_mib = amounts->memory_mib,
+                     .gpus = amounts->gpus,
                      .model = *std::move(model)});
     return absl::OkStatus();
   };
@@ -147,20 +164,14 @@ absl::StatusOr<std::vector<TraceNode>> ReadTraceNodes(std::string_view csv) {
 absl::StatusOr<std::vector<TraceTask>> ReadTraceTasks(std::string_view csv) {
   std::vector<TraceTask> tasks;
   const auto read = [&](const Row& row, const std::vector<size_t>& columns) -> absl::Status {
-    absl::StatusOr<std::string> name = row.Name(columns[0]);
-    if (!name.ok()) return name.status();
-    const absl::StatusOr<int64_t> cpu = row.Integer(columns[1], kAmountMax);
-    if (!cpu.ok()) return cpu.status();
-    const absl::StatusOr<int64_t> memory = row.Integer(columns[2], kAmountMax);
-    if (!memory.ok()) return memory.status();
-    const absl::StatusOr<int64_t> gpus = row.Integer(columns[3], placement::kDevicesMax);
-    if (!gpus.ok()) return gpus.status();
+    absl::StatusOr<Amounts> amounts = ReadAmounts(row, columns);
+    if (!amounts.ok()) return amounts.status();
     const absl::StatusOr<int64_t> milli = row.Integer(columns[4], kMilliPerGpu);
     if (!milli.ok()) return milli.status();
-    TraceTask task = {.name = *std::move(name),
-                      .cpu_milli = *cpu,
-                      .memory_mib = *memory,
-                      .gpus = static_cast<int>(*gpus)};
+    TraceTask task = {.name = std::move(amounts->name),
+                      .cpu_milli = amounts->cpu_milli,
+                      .memory_mib = amounts->memory_mib,
+                      .gpus = amounts->gpus};
     if (task.gpus > 0) {
       if (*milli == 0) return Malformed(row.line(), "num_gpu without gpu_milli");
       if (task.gpus > 1 && *milli != kMilliPerGpu) {

@@ -51,7 +51,7 @@ enum class GpuPolicyKind {
   kGpuPacking,
   kGpuClustering,
   kFgd,
-  kWorth,  // Berth's own, and what it takes where nothing is said
+  kWorth,  // Berth's own
 };
 
 // In the order above; the names that users type: "best-fit".
@@ -69,9 +69,7 @@ struct FleetScale {
 
 struct GpuPolicyInputs {
   FleetScale scale = {};
-  TaskMix mix = {};  // fgd
-  // worth: the mix, where it is known beforehand. Empty: it is learned from the tasks that come.
-  std::vector<CountedShape> known = {};
+  TaskMix mix = {};   // fgd
   uint64_t seed = 0;  // random
 };
 

@@ -33,7 +33,7 @@ class DemandClasses {
   static constexpr int64_t kCoveredTenths = 9;
 
   // A task that asks for all devices of a node tells nothing of a size, and counts as one without.
-  void Learn(const TaskShape& shape, int64_t count, int32_t smallest_device);
+  void Learn(const TaskShape& shape, int32_t smallest_device);
 
   // At most kClassesMax, in the order of DemandClass::Order. Before any task with a GPU came: one
   // whole device.

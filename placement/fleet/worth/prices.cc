@@ -157,7 +157,7 @@ void Prices::Solve(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds
   int64_t size_left = 0;
   int64_t size_total = 0;
   int64_t cpu_total = 0;
-  // Kind, and cells left, from the most on: the sign brings that order.
+  // By CPU left, and the kinds and cells left of the devices.
   std::map<std::pair<int64_t, std::vector<std::pair<uint8_t, uint8_t>>>, int64_t> counts;
   const size_t stride = nodes.size() / kNodesMax + 1;
   std::vector<std::pair<uint8_t, uint8_t>> devices;

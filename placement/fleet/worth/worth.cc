@@ -12,8 +12,6 @@ constexpr DeviceSet Only(int device) { return DeviceSet{1} << device; }
 
 }  // namespace
 
-Worth::Worth(const std::vector<CountedShape>& known) : known_(known) {}
-
 // --- what changes the prices
 
 void Worth::NodeChanged(const NodeView& view) {
@@ -30,7 +28,7 @@ void Worth::NodeChanged(const NodeView& view) {
 
 void Worth::TaskArrived(ShapeId, const TaskShape& shape) {
   RefreshIfNever();
-  if (known_.empty()) mix_.Learn(shape, 1, kinds_.smallest());
+  mix_.Learn(shape, kinds_.smallest());
   if (++tasks_ < next_refresh_) return;
   const auto nodes = static_cast<int64_t>(nodes_.size());
   next_refresh_ = tasks_ + std::min(tasks_ / 4, std::max(kRefreshStepMax, nodes)) + 1;
@@ -47,11 +45,6 @@ void Worth::Refresh() {
     for (int i = 0; i < node.devices; ++i) kinds_.Add(node.totals[i]);
   }
   if (kinds_.size() == 0) kinds_.Add(kWholeDeviceSize);
-  if (mix_.tasks() == 0) {
-    for (const CountedShape& known : known_) {
-      mix_.Learn(known.shape, known.count, kinds_.smallest());
-    }
-  }
   const std::vector<DemandClass> classes = mix_.Pick(kinds_.smallest());
   prices_.Solve(nodes_, kinds_, classes);
   rents_ = ModelRents(nodes_, kinds_, mix_.size_by_models());

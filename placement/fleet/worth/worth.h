@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -33,9 +32,6 @@ class Worth : public GpuPolicy {
   static constexpr size_t kDevicePartsMax = 1 << 14;
   // Of the copies against what the prices say, in thousandths.
   static constexpr int64_t kCopiesWeight = 30;
-
-  // `known`: the mix is this, and is not learned; empty: it is learned from what comes.
-  explicit Worth(const std::vector<CountedShape>& known);
 
   int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) override;
   DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) override;
@@ -76,7 +72,6 @@ class Worth : public GpuPolicy {
   Best Find(const NodeView& view, const TaskShape& shape);
   Best FindSharedDevice(int32_t slot, const TaskShape& shape);
 
-  const std::vector<CountedShape> known_;
   DeviceKinds kinds_ = {};
   DemandClasses mix_ = {};
   Prices prices_ = {};
