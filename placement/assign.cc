@@ -1,6 +1,7 @@
 #include "placement/assign.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,15 @@ std::vector<model::GpuId> LowestIdleGpus(const Instance& instance, int64_t count
   return ids;
 }
 
+std::vector<model::GpuId> WholeGpus(const Instance& instance, int64_t count, DeviceSet chosen) {
+  if (chosen == 0) return LowestIdleGpus(instance, count);
+  std::vector<model::GpuId> ids;
+  for (; chosen != 0; chosen &= chosen - 1) {
+    ids.push_back(instance.devices[std::countr_zero(chosen)].id);
+  }
+  return ids;
+}
+
 model::GpuId GpuOfRank(const Instance& instance, int32_t rank) {
   const auto found = std::find_if(instance.devices.begin(), instance.devices.end(),
                                   [rank](const Device& device) { return device.rank == rank; });
@@ -31,7 +41,7 @@ model::GpuId GpuOfRank(const Instance& instance, int32_t rank) {
 
 }  // namespace
 
-Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_rank) {
+Placement Assign(const Demand& demand, const Instance& instance, const GpuChoice& gpus) {
   Placement placement{.instance = instance.id,
                       .reservation = {.cpu_units = demand.cpu_units,
                                       .memory_mib = demand.memory_mib,
@@ -43,15 +53,15 @@ Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_ran
       break;
     case Kind::kDedicated:
       reservation.gpu_use = GpuUse::kDedicated;
-      reservation.gpus = LowestIdleGpus(instance, demand.gpu.count);
+      reservation.gpus = WholeGpus(instance, demand.gpu.count, gpus.whole);
       break;
     case Kind::kAll:
       reservation.gpu_use = GpuUse::kDedicated;
-      reservation.gpus = LowestIdleGpus(instance, IdleGpus(instance));
+      reservation.gpus = WholeGpus(instance, IdleGpus(instance), gpus.whole);
       break;
     case Kind::kShared:
       reservation.gpu_use = GpuUse::kNvidiaMps;
-      reservation.gpus = {GpuOfRank(instance, gpu_rank)};
+      reservation.gpus = {GpuOfRank(instance, gpus.shared)};
       reservation.gpu_memory_mib = demand.gpu.memory_mib;
       reservation.gpu_containers = demand.gpu.containers;
       break;

@@ -4,14 +4,21 @@
 #include <cstdint>
 
 #include "placement/demand.h"
+#include "placement/fleet/node.h"
 #include "placement/instance.h"
 #include "placement/place.h"
 
 namespace berth::placement {
 
-// Dedicated devices are the IDLE ones with the lowest ids; a shared one is the device of that rank.
-// Requires: the demand fits the instance, and the device.
-Placement Assign(const Demand& demand, const Instance& instance, int32_t gpu_rank);
+// Which of its instance's devices a task gets.
+struct GpuChoice {
+  int32_t shared = 0;  // for one that shares: the device's rank
+  DeviceSet whole =
+      0;  // of the registered ones, in registered order; 0: IDLE ones, lowest ids first
+};
+
+// Requires: the demand fits the instance, and the devices.
+Placement Assign(const Demand& demand, const Instance& instance, const GpuChoice& gpus);
 
 // Whether it has room as it stands, and the device that a demand that shares gets (else null).
 // Class and attributes are not looked at.

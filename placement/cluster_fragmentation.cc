@@ -6,39 +6,9 @@
 #include "placement/change_log.h"
 #include "placement/instance_fragmentation.h"
 #include "placement/inventory_impl.h"
+#include "placement/task_shapes.h"
 
 namespace berth::placement {
-namespace {
-
-TaskShape ShapeOf(const Reservation& reservation) {
-  TaskShape shape{.cpu = reservation.cpu_units};
-  switch (reservation.gpu_use) {
-    case model::GpuUse::kIdle:
-      break;
-    case model::GpuUse::kDedicated:
-      shape.gpu = GpuNeed::kWhole;
-      shape.devices = static_cast<int32_t>(reservation.gpus.size());
-      break;
-    case model::GpuUse::kNvidiaMps:
-      shape.gpu = GpuNeed::kShared;
-      shape.units = static_cast<int32_t>(reservation.gpu_memory_mib);
-      shape.models = uint64_t{1} << kSharingModel;
-      break;
-  }
-  return shape;
-}
-
-TaskMix MostFrequent(TaskMix mix, size_t shapes_max) {
-  if (mix.tasks().size() <= shapes_max) return mix;
-  std::vector<CountedShape> shapes;
-  for (size_t i = 0; i < shapes_max; ++i) {
-    shapes.push_back({.shape = mix.tasks()[i].shape, .count = mix.tasks()[i].count});
-  }
-  return TaskMix(std::move(shapes));
-}
-
-}  // namespace
-
 void ClusterFragmentation::Note(const Reservation& reservation) {
   arrivals_.Add(ShapeOf(reservation));
   ++noted_;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -134,6 +135,12 @@ bool AreGpusFree(const Instance& instance, const Reservation& reservation) {
   return true;
 }
 
+// How many GPUs it has whole, 0 when it shares one; nothing when it has none.
+std::optional<size_t> WholeGpus(const Reservation& reservation) {
+  if (reservation.gpu_use == GpuUse::kIdle) return std::nullopt;
+  return reservation.gpu_use == GpuUse::kDedicated ? reservation.gpus.size() : 0;
+}
+
 // What any reservation must be, wherever it goes.
 bool IsWellFormed(const Reservation& reservation) {
   if (reservation.cpu_units < 0 || reservation.memory_mib < 0) return false;
@@ -249,6 +256,10 @@ bool IsConsistent(const Instance& instance, const Reservation& reservation) {
 
 void Hold(Instance& instance, const Reservation& reservation) {
   ++instance.reservations;
+  if (const std::optional<size_t> gpus = WholeGpus(reservation)) {
+    if (*gpus >= instance.tasks_by_gpus.size()) instance.tasks_by_gpus.resize(*gpus + 1);
+    ++instance.tasks_by_gpus[*gpus];
+  }
   instance.reserved_cpu_units += reservation.cpu_units;
   instance.reserved_memory_mib += reservation.memory_mib;
   for (const int64_t port : reservation.tcp_ports) InsertSorted(instance.task_tcp_ports, port);
@@ -276,6 +287,9 @@ void Restore(Instance& instance, const Reservation& reservation) {
 
 void LetGo(Instance& instance, const Reservation& reservation) {
   --instance.reservations;
+  if (const std::optional<size_t> gpus = WholeGpus(reservation)) {
+    BERTH_CHECK(--instance.tasks_by_gpus[*gpus] >= 0);
+  }
   instance.reserved_cpu_units -= reservation.cpu_units;
   instance.reserved_memory_mib -= reservation.memory_mib;
   BERTH_CHECK(instance.reservations >= 0 && instance.reserved_cpu_units >= 0 &&

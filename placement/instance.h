@@ -100,6 +100,8 @@ struct Instance {
   int64_t reserved_memory_mib = 0;
   std::vector<int64_t> task_tcp_ports = {};
   std::vector<int64_t> task_udp_ports = {};
+  // How many share a GPU, have one whole, have two whole, ...: those without a GPU are left out.
+  std::vector<int32_t> tasks_by_gpus = {};
   GroupCounts groups = {};  // upkept by Inventory
   // It registered, or was restored, with less than its tasks hold. Until they end this excuses what
   // would otherwise be over-committed.

@@ -22,8 +22,4 @@ FragmentationFigures FiguresOf(const Instance& instance, const TaskMix& mix);
 // rounding.
 std::vector<FragmentationFigures> FiguresByDevice(const Instance& instance, const TaskMix& mix);
 
-// The classes of instances that typical tasks accept (TaskShape::models).
-inline constexpr int kSharingModel = 0;  // offers GPU sharing
-inline constexpr int kWholeModel = 1;    // does not
-
 }  // namespace berth::placement

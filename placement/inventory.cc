@@ -7,6 +7,7 @@
 #include "model/check.h"
 #include "placement/instance_query.h"
 #include "placement/inventory_impl.h"
+#include "placement/task_shapes.h"
 
 namespace berth::placement {
 namespace {
@@ -176,6 +177,7 @@ void Inventory::Remove(const model::InstanceId& id) {
   impl_->Unindex(instance);
   impl_->attributes.Remove(instance);
   impl_->registrations.Add(instance.slot);
+  impl_->changes.Add(instance.slot);
   impl_->classes.Leave(instance.capability_class);
   impl_->LeavePorts(instance, PortsInUse(instance));
   const int32_t slot = instance.slot;
@@ -212,6 +214,18 @@ void Inventory::Release(const model::InstanceId& id, const Reservation& reservat
   const std::vector<HostPort> ports = TaskPorts(instance, reservation);
   if (!ports.empty()) impl_->LeavePorts(instance, ports);
   impl_->changes.Add(instance.slot);
+}
+
+void Inventory::SetGpuPolicy(ClusterGpuPolicy policy) { impl_->gpu_order.Set(policy); }
+
+ClusterGpuPolicy Inventory::gpu_policy() const { return impl_->gpu_order.policy(); }
+
+void Inventory::NoteArrival(const Demand& demand) {
+  impl_->gpu_order.NoteArrival(ShapeOf(demand), *impl_);
+}
+
+void Inventory::NoteArrival(const Reservation& reservation) {
+  impl_->gpu_order.NoteArrival(ShapeOf(reservation), *impl_);
 }
 
 bool Inventory::Contains(const model::InstanceId& id) const { return impl_->Find(id) != nullptr; }

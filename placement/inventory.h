@@ -14,6 +14,7 @@
 #include "model/container_instance.h"
 #include "model/gpu.h"
 #include "model/ids.h"
+#include "placement/cluster_gpu_policy.h"
 #include "placement/demand.h"
 
 namespace berth::placement {
@@ -89,6 +90,15 @@ class Inventory {
   [[nodiscard]] bool Restore(const model::InstanceId& id, const Reservation& reservation);
   // Requires: it was reserved or restored, and not released yet.
   void Release(const model::InstanceId& id, const Reservation& reservation);
+
+  // How Place orders the instances and chooses GPUs from now on; what the policy before it learned
+  // is gone. At first: tightest.
+  void SetGpuPolicy(ClusterGpuPolicy policy);
+  ClusterGpuPolicy gpu_policy() const;
+  // A task came, wherever it will go: for policies that learn what is asked for. Once for each task
+  // and before it is placed; after a restart, from what the tasks that are there hold.
+  void NoteArrival(const Demand& demand);
+  void NoteArrival(const Reservation& reservation);
 
   bool Contains(const model::InstanceId& id) const;
   // All of these require: Contains(id)

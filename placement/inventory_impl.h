@@ -13,6 +13,7 @@
 #include "placement/busy_ports.h"
 #include "placement/capability_class.h"
 #include "placement/change_log.h"
+#include "placement/gpu_order.h"
 #include "placement/instance.h"
 #include "placement/inventory.h"
 #include "placement/ruled_rankings.h"
@@ -34,6 +35,7 @@ struct Inventory::Impl {
   ChangeLog changes = ChangeLog();
   ChangeLog registrations = ChangeLog();
   int32_t logged_slots = 0;             // how many the logs have room for
+  mutable GpuOrder gpu_order = {};      // what it is shown, it is shown when it is asked
   mutable RuledRankings rankings = {};  // a cache: what it answers does not depend on what it holds
   // The same for the indexes: up to which change each group of them is in step.
   mutable std::array<uint64_t, kIndexGroups> indexed = {};

@@ -249,6 +249,7 @@ std::vector<std::string> Inventory::FindViolations() const {
       }
     }
   }
+  append(impl_->gpu_order.FindViolations(*impl_));
   append(impl_->rankings.FindViolations());
   return violations;
 }

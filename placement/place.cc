@@ -23,6 +23,12 @@ struct Preference {
   int64_t size = 0;
 };
 
+// Under a GPU policy the indexes know of instances without GPUs alone.
+Preference WithoutGpus(const Demand& demand) {
+  return {
+      IndexGroup::kMemory, {IndexKind::kMemoryWithoutGpus, IndexKind::kNone}, demand.memory_mib};
+}
+
 Preference PreferenceOf(const Demand& demand) {
   switch (demand.gpu.kind) {
     case Kind::kShared:
@@ -59,6 +65,12 @@ bool StaysWhereItWas(const Demand& demand, const Rules& rules) {
   return rules.empty() && demand.gpu.kind != Kind::kAll;
 }
 
+// Under a GPU policy only where it is not asked: on instances without GPUs.
+bool StaysAt(const Demand& demand, const Inventory::Impl& inventory, const Spot& spot) {
+  if (!inventory.gpu_order.active()) return true;
+  return demand.gpu.kind == Kind::kNone && RegisteredGpus(*inventory.instances[spot.slot]) == 0;
+}
+
 bool FitsAt(const Demand& demand, const Instance& instance, int32_t gpu) {
   const Fit fit = FindFit(demand, instance);
   return fit.fits && (fit.gpu == nullptr || fit.gpu->rank == gpu);
@@ -70,11 +82,11 @@ constexpr int64_t kNodesMax = 256;
 
 class Search {
  public:
-  Search(const Demand& demand, const Inventory::Impl& inventory)
+  Search(const Demand& demand, const Preference& preference, const Inventory::Impl& inventory)
       : demand_(demand),
         inventory_(inventory),
         required_(RequiredOf(demand, inventory.classes)),
-        preference_(PreferenceOf(demand)),
+        preference_(preference),
         query_{.size = preference_.size,
                .room = {.cpu_units = demand.cpu_units,
                         .memory_mib = demand.memory_mib,
@@ -105,7 +117,7 @@ class Search {
       if (kind == IndexKind::kNone) break;
       const FitIndex::Entry* best = FindBest(kind);
       if (gave_up_) break;
-      if (best != nullptr) return Spot{.slot = best->key.slot, .gpu = best->key.gpu};
+      if (best != nullptr) return Spot{.slot = best->key.slot, .gpus = {.shared = best->key.gpu}};
     }
     return std::nullopt;
   }
@@ -147,10 +159,12 @@ class Search {
 
 std::optional<Spot> FindSpot(const Demand& demand, const Inventory::Impl& inventory,
                              const Rules& rules, const TaskToPlace& task) {
-  if (rules.empty()) {
-    Search search(demand, inventory);
+  const bool follows_policy = inventory.gpu_order.active();
+  const bool is_indexed = !follows_policy || demand.gpu.kind == Kind::kNone;
+  if (rules.empty() && is_indexed) {
+    Search search(demand, follows_policy ? WithoutGpus(demand) : PreferenceOf(demand), inventory);
     const std::optional<Spot> spot = search.Run();
-    if (!search.gave_up()) return spot;
+    if (!search.gave_up() && (spot || !follows_policy)) return spot;
   }
   return inventory.rankings.Find(demand, rules, task.group, inventory).Best(task.seed);
 }
@@ -166,7 +180,7 @@ std::optional<Placement> Place(const Demand& demand, const Inventory& inventory,
   const Inventory::Impl& impl = inventory.impl();
   const std::optional<Spot> spot = FindSpot(demand, impl, rules, task);
   if (!spot) return std::nullopt;
-  Placement placement = Assign(demand, *impl.instances[spot->slot], spot->gpu);
+  Placement placement = Assign(demand, *impl.instances[spot->slot], spot->gpus);
   placement.reservation.group = task.group;
   return placement;
 }
@@ -180,10 +194,11 @@ std::vector<Placement> PlaceMany(const Demand& demand, Inventory& inventory, con
   const Inventory::Impl& impl = inventory.impl();
   std::optional<Spot> spot;
   while (static_cast<int64_t>(placements.size()) < count) {
-    const bool again = spot && stays && FitsAt(demand, *impl.instances[spot->slot], spot->gpu);
+    const bool again = spot && stays && StaysAt(demand, impl, *spot) &&
+                       FitsAt(demand, *impl.instances[spot->slot], spot->gpus.shared);
     if (!again) spot = FindSpot(demand, impl, rules, next);
     if (!spot) break;
-    Placement placement = Assign(demand, *impl.instances[spot->slot], spot->gpu);
+    Placement placement = Assign(demand, *impl.instances[spot->slot], spot->gpus);
     placement.reservation.group = task.group;
     inventory.Reserve(placement.instance, placement.reservation);
     placements.push_back(std::move(placement));

@@ -1,7 +1,11 @@
 // Where a task goes, without a scan over the instances: without rules by index, with rules by the
 // ranking that the last task of the same demand, rules and group left behind.
 //
-// Order of preference, after what the rules say: for a task that shares a GPU, an already shared
+// Under a GPU policy (Inventory::SetGpuPolicy) its score is the order of preference, after what the
+// rules say, and it chooses the GPUs, unless a strategy packs GPU memory; but a task without a GPU
+// goes to an instance without GPUs first, as below.
+//
+// Otherwise (`tightest`), after what the rules say: for a task that shares a GPU, an already shared
 // GPU before an IDLE one, the tightest fit first, so that whole GPUs stay whole; for dedicated
 // GPUs, the instance with the fewest IDLE ones that suffice; otherwise the least remaining memory
 // that fits. Among tasks without a GPU an instance without GPUs goes first. Ties go to the lowest

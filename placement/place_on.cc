@@ -16,8 +16,15 @@ std::variant<Placement, Shortfall> PlaceOn(const model::InstanceId& instance, co
     const Conditions conditions{.attributes_hold = HasRequiredAttributes(demand, *found)};
     return ToShortfall(*lack, VerdictOn(demand, *found, conditions));
   }
+  GpuOrder& order = inventory.impl().gpu_order;
+  if (order.active()) {
+    order.CatchUp(inventory.impl());
+    const ShapeUse shape(order, demand);
+    return Assign(demand, *found, order.Choose(*found, shape.id(), demand, /*seed=*/0));
+  }
   const bool shares = demand.gpu.kind == GpuDemand::Kind::kShared;
-  return Assign(demand, *found, shares ? ChooseSharedGpu(demand.gpu, *found)->rank : 0);
+  const int32_t gpu = shares ? ChooseSharedGpu(demand.gpu, *found)->rank : 0;
+  return Assign(demand, *found, {.shared = gpu});
 }
 
 }  // namespace berth::placement

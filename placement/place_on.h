@@ -12,8 +12,7 @@
 
 namespace berth::placement {
 
-// A shared GPU goes before an IDLE one, the tightest fit first, ties to the lowest id, as in
-// Place(). The shortfall is the first of the instance (Dimension).
+// Its GPUs are those that Place() would give it there. The shortfall is the first of the instance (Dimension).
 // Requires: the inventory has the instance.
 std::variant<Placement, Shortfall> PlaceOn(const model::InstanceId& instance, const Demand& demand,
                                            const Inventory& inventory);

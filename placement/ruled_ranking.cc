@@ -20,15 +20,21 @@ using GpuKind = GpuDemand::Kind;
 
 RuledRanking::RuledRanking(const Demand& demand, const Rules& rules, std::string_view group,
                            const Inventory::Impl& inventory)
-    : demand_(demand), rules_(rules), group_(group), inventory_(inventory) {
+    : demand_(demand),
+      rules_(rules),
+      group_(group),
+      inventory_(inventory),
+      shape_(inventory.gpu_order, demand) {
   SetTerms();
   SortAttributes();
   Build();
 }
 
 // Each strategy once: a second time it finds nothing left to decide. What follows random likewise.
-// Last comes the order in which Place takes instances where there are no rules.
+// Last comes the order in which Place takes instances where there are no rules: the GPU policy's,
+// or without one its own.
 void RuledRanking::SetTerms() {
+  follows_policy_ = inventory_.gpu_order.active();
   const auto add = [this](Term::Kind kind) {
     const bool is_there = std::any_of(terms_.begin(), terms_.end(),
                                       [kind](const Term& term) { return term.kind == kind; });
@@ -60,14 +66,16 @@ void RuledRanking::SetTerms() {
         add(Term::Kind::kMemory);
         break;
       case Strategy::Field::kGpuMemory:
-        if (demand_.gpu.kind != GpuKind::kNone) add(Term::Kind::kGpu);
+        if (demand_.gpu.kind == GpuKind::kNone) break;
+        add(Term::Kind::kGpu);
+        packs_gpus_ = true;
         break;
       case Strategy::Field::kNone:
         break;
     }
   }
-  add(Term::Kind::kPreferredKind);
-  add(Term::Kind::kPreferredSize);
+  if (!follows_policy_ || demand_.gpu.kind == GpuKind::kNone) add(Term::Kind::kPreferredKind);
+  add(follows_policy_ ? Term::Kind::kScore : Term::Kind::kPreferredSize);
 }
 
 // Fewest values first: a value has a contest in each of those around it.
@@ -102,6 +110,7 @@ void RuledRanking::SortAttributes() {
 
 void RuledRanking::Build() {
   contests_.emplace_back();
+  if (follows_policy_) inventory_.gpu_order.CatchUp(inventory_);
   seen_ = inventory_.changes.sequence();
   seen_registrations_ = inventory_.registrations.sequence();
   required_ = RequiredOf(demand_, inventory_.classes);
@@ -123,6 +132,8 @@ void RuledRanking::Build() {
     const Instance& instance = *inventory_.instances[slot];
     if (IsSuitable(instance)) Admit(instance, !surely.Contains(slot));
   });
+  // A policy may make its prices when it is first asked for a score.
+  epoch_ = inventory_.gpu_order.epoch();
   bytes_ = CountBytes();
 }
 
@@ -135,6 +146,8 @@ bool RuledRanking::CatchUp() {
   const ChangeLog& registrations = inventory_.registrations;
   const ChangeLog& changes = inventory_.changes;
   if (!registrations.CanReplay(seen_registrations_) || !changes.CanReplay(seen_)) return false;
+  if (inventory_.gpu_order.active()) inventory_.gpu_order.CatchUp(inventory_);
+  if (inventory_.gpu_order.epoch() != epoch_) return false;
   group_number_ = inventory_.groups.NumberOf(group_);
   if (seen_registrations_ != registrations.sequence()) {
     required_ = RequiredOf(demand_, inventory_.classes);
@@ -272,6 +285,12 @@ int64_t RuledRanking::KeyOf(Term::Kind kind, const Instance& instance, const Dev
     case Term::Kind::kPreferredSize:
       if (demanded == GpuKind::kNone) return instance.remaining_memory_mib();
       return gpu != nullptr ? gpu->remaining_memory_mib() : IdleGpus(instance);
+    case Term::Kind::kScore:
+      // Among instances without GPUs, which go before the others, the tightest fit.
+      if (demanded == GpuKind::kNone && RegisteredGpus(instance) == 0) {
+        return instance.remaining_memory_mib();
+      }
+      return -inventory_.gpu_order.Score(instance, shape_.id(), demand_);
     case Term::Kind::kTasksOfValue:
       break;
   }
@@ -417,11 +436,17 @@ bool RuledRanking::Order::Precedes(int32_t a, int32_t b) const {
   return in_a->id < in_b->id;
 }
 
+bool RuledRanking::Draws(const Instance& best) const {
+  if (chooses_at_random_) return true;
+  if (!follows_policy_ || !inventory_.gpu_order.draws()) return false;
+  return demand_.gpu.kind != GpuKind::kNone || RegisteredGpus(best) > 0;
+}
+
 std::optional<Spot> RuledRanking::Best(uint64_t seed) const {
   const Winner best = contests_.front().tournament.best();
   if (best.contestant == Winner::kNobody) return std::nullopt;
   int32_t chosen = best.contestant;
-  if (chooses_at_random_) {
+  if (Draws(*InstanceOf(entries_[chosen].slot))) {
     auto number = static_cast<int32_t>(model::Rng(seed).Below(static_cast<uint64_t>(best.equals)));
     int32_t contest = 0;
     for (int32_t depth = 0; depth <= static_cast<int32_t>(attributes_.size()); ++depth) {
@@ -431,7 +456,12 @@ std::optional<Spot> RuledRanking::Best(uint64_t seed) const {
       if (depth < static_cast<int32_t>(attributes_.size())) contest = ContestOf(chosen, depth + 1);
     }
   }
-  return Spot{.slot = entries_[chosen].slot, .gpu = entries_[chosen].gpu};
+  const Entry& entry = entries_[chosen];
+  const bool as_the_policy_says = follows_policy_ && !packs_gpus_;
+  if (!as_the_policy_says) return Spot{.slot = entry.slot, .gpus = {.shared = entry.gpu}};
+  return Spot{
+      .slot = entry.slot,
+      .gpus = inventory_.gpu_order.Choose(*InstanceOf(entry.slot), shape_.id(), demand_, seed)};
 }
 
 int64_t RuledRanking::CountBytes() const {

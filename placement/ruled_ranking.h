@@ -19,9 +19,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "placement/assign.h"
 #include "placement/attribute_index.h"
 #include "placement/change_log.h"
 #include "placement/demand.h"
+#include "placement/gpu_order.h"
 #include "placement/inventory_impl.h"
 #include "placement/required_capabilities.h"
 #include "placement/rules.h"
@@ -29,10 +31,10 @@
 
 namespace berth::placement {
 
-// Where a task goes, without a name: an instance, and the GPU that is shared.
+// Where a task goes, without a name: an instance, and its GPUs.
 struct Spot {
   int32_t slot = 0;
-  int32_t gpu = 0;  // rank; 0 where none is shared
+  GpuChoice gpus = {};
 };
 
 class RuledRanking {
@@ -42,7 +44,7 @@ class RuledRanking {
                const Inventory::Impl& inventory);
 
   // Brings it up to what the inventory is now, from its logs of changes. False: too much has
-  // changed for that, and it must be built anew.
+  // changed for that, or the GPU policy scores otherwise now, and it must be built anew.
   [[nodiscard]] bool CatchUp();
   // Both require: it has caught up. Nothing: no instance will do. Random chooses by the seed.
   std::optional<Spot> Best(uint64_t seed) const;
@@ -56,7 +58,16 @@ class RuledRanking {
 
   // What orders two entries: their keys, or how many tasks the values of an attribute have.
   struct Term {
-    enum class Kind { kTasks, kCpu, kMemory, kGpu, kPreferredKind, kPreferredSize, kTasksOfValue };
+    enum class Kind {
+      kTasks,
+      kCpu,
+      kMemory,
+      kGpu,
+      kPreferredKind,
+      kPreferredSize,
+      kScore,  // the GPU policy's, the highest first
+      kTasksOfValue
+    };
     Kind kind = Kind::kCpu;
     int32_t position = 0;  // of the key, or the depth of the contest for kTasksOfValue
   };
@@ -120,6 +131,8 @@ class RuledRanking {
   // Whether any has changed.
   bool SetKeys(int32_t entry, const Instance& instance, const Device* gpu);
   int64_t KeyOf(Term::Kind kind, const Instance& instance, const Device* gpu) const;
+  // Whether one of those as good as the best is drawn, of which this is one.
+  bool Draws(const Instance& best) const;
 
   std::vector<int32_t> ValuesOf(const Instance& instance);
   int32_t ContestFor(const std::vector<int32_t>& values);
@@ -138,6 +151,10 @@ class RuledRanking {
   std::vector<Term> terms_;
   int32_t keys_per_entry_ = 0;
   bool chooses_at_random_ = false;
+  bool follows_policy_ = false;  // the last term is the GPU policy's score
+  bool packs_gpus_ = false;      // a strategy asks for the tightest GPU
+  ShapeUse shape_;
+  uint64_t epoch_ = 0;                 // of the GPU policy, as of which all scores are
   std::vector<Attribute> attributes_;  // by depth, from 1 on
 
   RequiredCapabilities required_;

@@ -24,6 +24,15 @@ TaskMix::TaskMix(std::vector<CountedShape> shapes) {
   }
 }
 
+TaskMix MostFrequent(TaskMix mix, size_t shapes_max) {
+  if (mix.tasks().size() <= shapes_max) return mix;
+  std::vector<CountedShape> shapes;
+  for (size_t i = 0; i < shapes_max; ++i) {
+    shapes.push_back({.shape = mix.tasks()[i].shape, .count = mix.tasks()[i].count});
+  }
+  return TaskMix(std::move(shapes));
+}
+
 void ArrivalMix::Add(const TaskShape& shape) {
   TaskShape key = shape;
   key.memory = 0;

@@ -4,6 +4,7 @@
 // memory: fragmentation is about devices, and CPU to use them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -40,6 +41,9 @@ class TaskMix {
   std::vector<TypicalTask> tasks_ = {};
   int64_t covered_ = 0;
 };
+
+// At most so many of the mix's shapes, the most frequent.
+TaskMix MostFrequent(TaskMix mix, size_t shapes_max);
 
 // The mix of recent arrivals. Counts are halved whenever kWindow tasks have come, so that what was
 // asked for long ago fades; a shape whose count falls to 0 is forgotten.

@@ -293,6 +293,11 @@ int64_t ScoreOf(const Strategy& strategy, const Option& option, const Demand& de
 
 std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
                                 const std::string& group) {
+  return FindBest(demand, cluster, rules, group, nullptr);
+}
+
+std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                                const std::string& group, const Preference& preference) {
   const auto by_rank = [](const Option& a, const Option& b) { return a.rank < b.rank; };
   std::vector<Option> options;  // one for each instance, by id
   for (const auto& [id, instance] : cluster) {
@@ -311,7 +316,13 @@ std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, co
     }
     options = by_score.begin()->second;
   }
-  if (!any_will_do && !options.empty()) {
+  if (!any_will_do && !options.empty() && preference != nullptr) {
+    std::map<std::pair<int64_t, int64_t>, std::vector<Option>> by_preference;
+    for (const Option& option : options) {
+      by_preference[preference(cluster.at(option.placement.instance))].push_back(option);
+    }
+    options = by_preference.begin()->second;
+  } else if (!any_will_do && !options.empty()) {
     options = {*std::min_element(options.begin(), options.end(), by_rank)};
   }
   std::vector<Placement> best;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/container_instance.h"
@@ -49,6 +50,11 @@ std::optional<Dimension> FindShortfall(const Demand& demand, const Instance& ins
 // Every place as good as the best by the rules: one, but for random, which may choose any of them.
 std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
                                 const std::string& group);
+// The same with another order among what the rules leave equal: the lowest first. Of equal ones
+// all, by id. Each with the GPUs that it would get without.
+using Preference = std::function<std::pair<int64_t, int64_t>(const Instance&)>;
+std::vector<Placement> FindBest(const Demand& demand, const Cluster& cluster, const Rules& rules,
+                                const std::string& group, const Preference& preference);
 
 // Whatever is promised to more than one task, or beyond what there is; in words. Instances that
 // registered anew with less than they hold are for the caller to leave out.
