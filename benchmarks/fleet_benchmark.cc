@@ -20,8 +20,8 @@
 namespace berth {
 namespace {
 
-using placement::FleetChoice;
 using placement::Fleet;
+using placement::FleetChoice;
 using placement::GpuNeed;
 using placement::GpuPolicyKind;
 using placement::ShapeId;
@@ -82,6 +82,7 @@ void TraceRun(benchmark::State& state, GpuPolicyKind kind) {
     state.ResumeTiming();
     for (const int32_t task : openb->arrivals.tasks) {
       const ShapeId id = run->shapes[openb->trace.shape_of_task[task]];
+      run->fleet.NoteArrival(id);
       const std::optional<FleetChoice> choice = run->fleet.Choose(id);
       if (choice) run->fleet.Take(choice->slot, id, choice->devices);
     }
@@ -202,6 +203,7 @@ void PlaceAndRelease(benchmark::State& state, GpuPolicyKind kind) {
 
 BENCHMARK_CAPTURE(TraceRun, best_fit, GpuPolicyKind::kBestFit)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(TraceRun, fgd, GpuPolicyKind::kFgd)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(TraceRun, worth, GpuPolicyKind::kWorth)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(OpenbPlaceAndRelease, best_fit, GpuPolicyKind::kBestFit);
 BENCHMARK_CAPTURE(OpenbPlaceAndRelease, fgd, GpuPolicyKind::kFgd);
 BENCHMARK_CAPTURE(PlaceAndRelease, best_fit, GpuPolicyKind::kBestFit)

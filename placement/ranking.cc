@@ -45,29 +45,29 @@ void Ranking::Rebuild() {
   }
 }
 
-int64_t Ranking::BlockMaximum(size_t begin) const {
-  const int64_t* scores = entries_.data() + begin;
-  int64_t maximum = scores[0];
+int32_t Ranking::BlockMaximum(size_t begin) const {
+  const int32_t* scores = entries_.data() + begin;
+  int32_t maximum = scores[0];
   for (size_t i = 1; i < kFanout; ++i) maximum = scores[i] > maximum ? scores[i] : maximum;
   return maximum;
 }
 
-size_t Ranking::FirstInBlock(size_t begin, int64_t score) const {
+size_t Ranking::FirstInBlock(size_t begin, int32_t score) const {
   size_t i = begin;
   while (entries_[i] != score) ++i;
   return i;
 }
 
-void Ranking::Set(int32_t position, int64_t score) {
+void Ranking::Set(int32_t position, int32_t score) {
   auto index = static_cast<size_t>(position);
   for (size_t level = 0;; ++level) {
-    int64_t& entry = entries_[starts_[level] + index];
-    const int64_t before = entry;
+    int32_t& entry = entries_[starts_[level] + index];
+    const int32_t before = entry;
     if (before == score) return;
     entry = score;
     if (level + 1 == levels_) return;
     const size_t block = index / kFanout;
-    const int64_t maximum = entries_[starts_[level + 1] + block];
+    const int32_t maximum = entries_[starts_[level + 1] + block];
     if (score < maximum) {
       if (before < maximum) return;
       score = BlockMaximum(starts_[level] + block * kFanout);  // the best of the block has fallen
@@ -77,7 +77,7 @@ void Ranking::Set(int32_t position, int64_t score) {
 }
 
 std::optional<Ranking::Entry> Ranking::Best() const {
-  const int64_t score = BlockMaximum(starts_[levels_ - 1]);
+  const int32_t score = BlockMaximum(starts_[levels_ - 1]);
   if (score == kInfeasible) return std::nullopt;
   size_t index = 0;
   for (size_t level = levels_; level > 0; --level) {
@@ -88,43 +88,7 @@ std::optional<Ranking::Entry> Ranking::Best() const {
 }
 
 int64_t Ranking::bytes() const {
-  return static_cast<int64_t>(entries_.capacity() * sizeof(int64_t));
-}
-
-// Subtrees of a walk do not overlap, so of two with the same best the one that begins first also
-// has it first.
-bool Ranking::Walk::IsAfter(const Subtree& a, const Subtree& b) {
-  if (a.best != b.best) return a.best < b.best;
-  return a.first_position > b.first_position;
-}
-
-void Ranking::Walk::Push(int32_t level, int32_t index) {
-  const int64_t best = ranking_->entries_[ranking_->starts_[level] + static_cast<size_t>(index)];
-  if (best == kInfeasible) return;
-  int32_t first_position = index;
-  for (int32_t below = 0; below < level; ++below) first_position *= static_cast<int32_t>(kFanout);
-  heap_.push_back({.best = best, .level = level, .index = index, .first_position = first_position});
-  std::push_heap(heap_.begin(), heap_.end(), IsAfter);
-}
-
-void Ranking::Walk::Start(const Ranking& ranking) {
-  ranking_ = &ranking;
-  heap_.clear();
-  const auto top = static_cast<int32_t>(ranking.levels_) - 1;
-  for (int32_t i = 0; i < static_cast<int32_t>(kFanout); ++i) Push(top, i);
-}
-
-std::optional<Ranking::Entry> Ranking::Walk::Next() {
-  while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), IsAfter);
-    const Subtree next = heap_.back();
-    heap_.pop_back();
-    if (next.level == 0) return Entry{.position = next.index, .score = next.best};
-    for (int32_t i = 0; i < static_cast<int32_t>(kFanout); ++i) {
-      Push(next.level - 1, next.index * static_cast<int32_t>(kFanout) + i);
-    }
-  }
-  return std::nullopt;
+  return static_cast<int64_t>(entries_.capacity() * sizeof(int32_t));
 }
 
 }  // namespace berth::placement

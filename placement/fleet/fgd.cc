@@ -96,17 +96,6 @@ int32_t Fgd::CpuClass(int64_t cpu_left) const {
   return reached;
 }
 
-Fgd::Word Fgd::ToWord(const DeviceState& device) {
-  return static_cast<Word>(static_cast<uint32_t>(device.left)) << 32 |
-         static_cast<Word>(device.total) << 1 | (device.IsIdle() ? 1 : 0);
-}
-
-DeviceState Fgd::FromWord(Word word) {
-  return {.left = static_cast<int32_t>(word >> 32),
-          .total = static_cast<int32_t>(word >> 1 & 0x7FFFFFFF),
-          .tasks = (word & 1) != 0 ? 0 : 1};
-}
-
 // --- profiles
 
 Fgd::ProfileId Fgd::Intern(const Profile& key) {

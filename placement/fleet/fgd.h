@@ -55,12 +55,12 @@ class Fgd : public GpuPolicy {
 
   int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) override;
   DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) override;
+  bool is_costly() const override { return true; }
   void NodeChanged(const NodeView& view) override;
 
  private:
   using ProfileId = int32_t;
-  // A device as far as profiles go, in one word: what is left, its total, whether it is idle.
-  using Word = uint64_t;
+  using Word = DeviceWord;
 
   struct Profile {
     uint64_t hash = 0;
@@ -86,9 +86,6 @@ class Fgd : public GpuPolicy {
     int64_t count = 0;
     int32_t cpu_class = 0;
   };
-
-  static Word ToWord(const DeviceState& device);
-  static DeviceState FromWord(Word word);
 
   int32_t CpuClass(int64_t cpu_left) const;
   ProfileId Intern(const Profile& key);

@@ -24,12 +24,17 @@ std::optional<int> KindOf(const TaskShape& shape, DeviceSet devices) {
   return shape.gpu == GpuNeed::kShared ? 0 : std::popcount(devices);
 }
 
+template <class T>
+int64_t BytesOf(const std::vector<T>& values) {
+  return static_cast<int64_t>(values.capacity() * sizeof(T));
+}
+
 }  // namespace
 
-Fleet::Fleet(std::unique_ptr<GpuPolicy> policy, int64_t ranking_bytes_max)
-    : policy_(std::move(policy)), ranking_bytes_max_(ranking_bytes_max) {
-  BERTH_CHECK(policy_ != nullptr);
-}
+Fleet::Fleet(std::unique_ptr<GpuPolicy> policy, int64_t cache_bytes_max)
+    : policy_(std::move(policy)),
+      is_costly_(policy_->is_costly()),
+      cache_bytes_max_(cache_bytes_max) {}
 
 // --- nodes
 
@@ -39,7 +44,10 @@ int32_t Fleet::Add(const NodeResources& resources) {
   if (free_slots_.empty()) {
     nodes_.emplace_back();
     resources_.emplace_back();
+    states_of_.emplace_back();
+    open_memory_.emplace_back();
     devices_.resize(devices_.size() + devices_per_slot_);
+    words_.resize(words_.size() + devices_per_slot_);
     kind_counts_.resize(kind_counts_.size() + devices_per_slot_ + 1);
     log_.Grow(slots());
   } else {
@@ -80,6 +88,7 @@ void Fleet::Change(int32_t slot, const NodeResources& resources) {
     devices[i].total = total;
   }
   before = resources;
+  SortWords(slot);
   Summarise(slot);
   Changed(slot);
 }
@@ -105,16 +114,34 @@ void Fleet::SetEligible(int32_t slot, bool eligible) {
 void Fleet::GrowDevices(int devices_per_slot) {
   const auto slot_count = static_cast<size_t>(slots());
   std::vector<DeviceState> devices(slot_count * devices_per_slot);
+  std::vector<DeviceWord> words(slot_count * devices_per_slot);
   std::vector<int32_t> kind_counts(slot_count * (devices_per_slot + 1));
   for (size_t slot = 0; slot < slot_count; ++slot) {
     std::copy_n(devices_.begin() + slot * devices_per_slot_, devices_per_slot_,
                 devices.begin() + slot * devices_per_slot);
+    std::copy_n(words_.begin() + slot * devices_per_slot_, devices_per_slot_,
+                words.begin() + slot * devices_per_slot);
     std::copy_n(kind_counts_.begin() + slot * (devices_per_slot_ + 1), devices_per_slot_ + 1,
                 kind_counts.begin() + slot * (devices_per_slot + 1));
   }
   devices_ = std::move(devices);
+  words_ = std::move(words);
   kind_counts_ = std::move(kind_counts);
   devices_per_slot_ = devices_per_slot;
+}
+
+void Fleet::SortWords(int32_t slot) {
+  const std::span<DeviceWord> words = Words(slot);
+  std::transform(Devices(slot).begin(), Devices(slot).end(), words.begin(), ToWord);
+  std::sort(words.begin(), words.end());
+}
+
+void Fleet::ReplaceWord(int32_t slot, DeviceWord before, DeviceWord after) {
+  const std::span<DeviceWord> words = Words(slot);
+  auto at = std::find(words.begin(), words.end(), before);
+  for (; at != words.begin() && *(at - 1) > after; --at) *at = *(at - 1);
+  for (; at + 1 != words.end() && *(at + 1) < after; ++at) *at = *(at + 1);
+  *at = after;
 }
 
 void Fleet::Summarise(int32_t slot) {
@@ -134,6 +161,18 @@ void Fleet::Summarise(int32_t slot) {
 void Fleet::Changed(int32_t slot) {
   log_.Add(slot);
   policy_->NodeChanged(view(slot));
+  open_memory_[slot] = OpenMemory(nodes_[slot]);
+  if (!is_costly_) return;
+  states_of_[slot] = states_.Of(nodes_[slot], Words(slot));
+  if (states_.size() > std::max(kStatesMin, kStatesPerNode * slots())) ForgetStates();
+}
+
+void Fleet::ForgetStates() {
+  states_.Clear();
+  for (int32_t slot = 0; slot < slots(); ++slot) {
+    states_of_[slot] = states_.Of(nodes_[slot], Words(slot));
+  }
+  ++generation_;
 }
 
 // --- shapes
@@ -151,6 +190,7 @@ ShapeId Fleet::Intern(const TaskShape& shape) {
     known->second = free_shapes_.back();
     free_shapes_.pop_back();
     shapes_[known->second].shape = shape;
+    shapes_[known->second].scores = InternScores(shape);
     policy_->ShapeAdded(known->second, shape);
   }
   ++shapes_[known->second].uses;
@@ -163,18 +203,49 @@ void Fleet::Release(ShapeId id) {
   if (--shape.uses > 0) return;
   shape_ids_.erase(shape.shape);
   DropRanking(shape);
+  ReleaseScores(shape.scores);
   free_shapes_.push_back(id);
 }
 
+Fleet::ScoresId Fleet::InternScores(const TaskShape& shape) {
+  TaskShape key = shape;
+  key.memory = 0;
+  const auto [known, added] = scores_ids_.try_emplace(key, 0);
+  if (added) {
+    if (free_scores_.empty()) {
+      free_scores_.push_back(static_cast<ScoresId>(scores_.size()));
+      scores_.emplace_back();
+    }
+    known->second = free_scores_.back();
+    free_scores_.pop_back();
+    scores_[known->second] = {.shape = key};
+  }
+  ++scores_[known->second].shapes;
+  return known->second;
+}
+
+void Fleet::ReleaseScores(ScoresId id) {
+  Scores& scores = scores_[id];
+  if (--scores.shapes > 0) return;
+  scores_ids_.erase(scores.shape);
+  DropScores(scores);
+  free_scores_.push_back(id);
+}
+
+void Fleet::DropScores(Scores& scores) {
+  cache_bytes_ -= BytesOf(scores.by_state);
+  scores.by_state = {};
+}
+
 void Fleet::DropRanking(Shape& shape) {
-  ranking_bytes_ -= shape.ranking_bytes;
-  shape.ranking_bytes = 0;
+  cache_bytes_ -= shape.ranking.bytes();
   shape.ranking = Ranking();
+  cache_bytes_ += shape.ranking.bytes();
   shape.seen = ChangeLog::kNever;
 }
 
 void Fleet::MakeRoomFor(ShapeId id) {
-  while (ranking_bytes_ > ranking_bytes_max_) {
+  while (cache_bytes_ > cache_bytes_max_) {
     Shape* oldest = nullptr;
     for (Shape& shape : shapes_) {
       if (shape.seen == ChangeLog::kNever || &shape == &shapes_[id]) continue;
@@ -182,32 +253,67 @@ void Fleet::MakeRoomFor(ShapeId id) {
     }
     if (oldest == nullptr) return;
     DropRanking(*oldest);
+    if (oldest->scores != shapes_[id].scores) DropScores(scores_[oldest->scores]);
   }
 }
 
-int64_t Fleet::ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape) const {
-  if (!IsFeasible(nodes_[slot], shape)) return Ranking::kInfeasible;
-  return policy_->Score(view(slot), id, shape);
+int32_t Fleet::AskPolicy(int32_t slot, ShapeId id, const TaskShape& shape) const {
+  if (!HasCpuAndDevices(nodes_[slot], shape)) return Ranking::kInfeasible;
+  const int64_t score = policy_->Score(view(slot), id, shape);
+  return static_cast<int32_t>(std::clamp(score, -kScoreMax, kScoreMax));
+}
+
+int32_t Fleet::ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape, Scores& scores) {
+  if (!is_costly_) {
+    return open_memory_[slot] >= shape.memory ? AskPolicy(slot, id, shape) : Ranking::kInfeasible;
+  }
+  int32_t& score = scores.by_state[states_of_[slot]];
+  if (score == kUnknown) score = AskPolicy(slot, id, shape);
+  return open_memory_[slot] >= shape.memory ? score : Ranking::kInfeasible;
+}
+
+// Room for a score of every state; none is known that was of other states, or of another epoch.
+void Fleet::Prepare(Scores& scores) {
+  if (policy_->epoch() != policy_epoch_) {
+    policy_epoch_ = policy_->epoch();
+    if (is_costly_) ForgetStates();
+  }
+  if (!is_costly_) return;
+  const int64_t before = BytesOf(scores.by_state);
+  if (scores.generation != generation_) {
+    scores.by_state.clear();
+    scores.generation = generation_;
+  }
+  const auto states = static_cast<size_t>(states_.size());
+  if (scores.by_state.size() < states) scores.by_state.resize(states + states / 8, kUnknown);
+  cache_bytes_ += BytesOf(scores.by_state) - before;
 }
 
 void Fleet::BringUpToDate(ShapeId id) {
   Shape& shape = shapes_[id];
+  Scores& scores = scores_[shape.scores];
   shape.last_used = ++uses_;
-  const uint64_t epoch = policy_->epoch();
-  if (shape.epoch == epoch && log_.CanReplay(shape.seen)) {
-    if (shape.ranking.size() < slots()) shape.ranking.Resize(slots());
-    log_.Replay(shape.seen,
-                [&](int32_t slot) { shape.ranking.Set(slot, ScoreOf(slot, id, shape.shape)); });
-    shape.seen = log_.sequence();
-    return;
+  Prepare(scores);
+  if (shape.epoch == policy_epoch_ && log_.CanReplay(shape.seen)) {
+    if (shape.ranking.size() < slots()) {
+      cache_bytes_ -= shape.ranking.bytes();
+      shape.ranking.Resize(slots());
+      cache_bytes_ += shape.ranking.bytes();
+    }
+    rescored_.clear();
+    log_.Replay(shape.seen, [&](int32_t slot) {
+      rescored_.push_back({slot, ScoreOf(slot, id, shape.shape, scores)});
+    });
+    for (const Rescored& each : rescored_) shape.ranking.Set(each.slot, each.score);
+  } else {
+    cache_bytes_ -= shape.ranking.bytes();
+    shape.ranking.Assign(slots(),
+                         [&](int32_t slot) { return ScoreOf(slot, id, shape.shape, scores); });
+    cache_bytes_ += shape.ranking.bytes();
+    shape.epoch = policy_epoch_;
   }
-  shape.ranking.Assign(slots(), [&](int32_t slot) { return ScoreOf(slot, id, shape.shape); });
-  shape.epoch = epoch;
   shape.seen = log_.sequence();
-  const int64_t bytes = shape.ranking.bytes();
-  ranking_bytes_ += bytes - shape.ranking_bytes;
-  shape.ranking_bytes = bytes;
-  MakeRoomFor(id);
+  if (cache_bytes_ > cache_bytes_max_) MakeRoomFor(id);
 }
 
 // --- placing
@@ -265,6 +371,7 @@ void Fleet::Take(int32_t slot, ShapeId id, DeviceSet devices) {
   const std::span<DeviceState> states = Devices(slot);
   ForEachDevice(devices, [&](int number) {
     DeviceState& device = states[number];
+    const DeviceWord before = ToWord(device);
     if (shape.gpu == GpuNeed::kShared) {
       BERTH_CHECK(device.left >= shape.units);
       device.left -= shape.units;
@@ -274,6 +381,7 @@ void Fleet::Take(int32_t slot, ShapeId id, DeviceSet devices) {
       device.left = 0;
       device.tasks = DeviceState::kTakenWhole;
     }
+    ReplaceWord(slot, before, ToWord(device));
   });
   if (const std::optional<int> kind = KindOf(shape, devices)) {
     ++KindCount(slot, *kind);
@@ -293,6 +401,7 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
   const std::span<DeviceState> states = Devices(slot);
   ForEachDevice(devices, [&](int number) {
     DeviceState& device = states[number];
+    const DeviceWord before = ToWord(device);
     if (shape.gpu == GpuNeed::kShared) {
       BERTH_CHECK(device.tasks > 0);
       device.left += shape.units;
@@ -302,6 +411,7 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
       device.left = device.total;
       device.tasks = 0;
     }
+    ReplaceWord(slot, before, ToWord(device));
   });
   if (const std::optional<int> kind = KindOf(shape, devices)) {
     if (--KindCount(slot, *kind) == 0) node.kinds &= ~(uint64_t{1} << *kind);
@@ -313,11 +423,10 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
 // --- about itself
 
 int64_t Fleet::bytes() const {
-  const auto of = [](const auto& vector) {
-    return static_cast<int64_t>(vector.capacity() * sizeof(vector[0]));
-  };
-  return of(nodes_) + of(resources_) + of(devices_) + of(kind_counts_) + of(shapes_) +
-         ranking_bytes_ + static_cast<int64_t>(slots()) * 16;  // the log
+  return BytesOf(nodes_) + BytesOf(resources_) + BytesOf(devices_) + BytesOf(words_) +
+         BytesOf(kind_counts_) + BytesOf(states_of_) + BytesOf(open_memory_) + states_.bytes() +
+         BytesOf(shapes_) + BytesOf(scores_) + cache_bytes_ +
+         static_cast<int64_t>(slots()) * 16;  // the log
 }
 
 std::vector<std::string> Fleet::FindViolations() const {
@@ -339,6 +448,16 @@ std::vector<std::string> Fleet::FindViolations() const {
         idle != at.node.idle_devices) {
       violations.push_back(absl::StrFormat("slot %d: its sums are not its devices'", slot));
     }
+    std::vector<DeviceWord> words;
+    for (const DeviceState& device : at.devices) words.push_back(ToWord(device));
+    std::sort(words.begin(), words.end());
+    if (!std::equal(words.begin(), words.end(),
+                    words_.begin() + static_cast<ptrdiff_t>(slot) * devices_per_slot_)) {
+      violations.push_back(absl::StrFormat("slot %d: its words are not its devices'", slot));
+    }
+    if (open_memory_[slot] != OpenMemory(at.node)) {
+      violations.push_back(absl::StrFormat("slot %d: an old amount of memory", slot));
+    }
     if (at.node.cpu_left > resources_[slot].cpu || at.node.memory_left > resources_[slot].memory) {
       violations.push_back(absl::StrFormat("slot %d: more is left than it has", slot));
     }
@@ -347,7 +466,9 @@ std::vector<std::string> Fleet::FindViolations() const {
     const Shape& shape = shapes_[id];
     if (shape.seen != log_.sequence() || shape.epoch != policy_->epoch()) continue;
     for (int32_t slot = 0; slot < slots(); ++slot) {
-      if (shape.ranking.Get(slot) != ScoreOf(slot, id, shape.shape)) {
+      const int32_t score = IsFeasible(nodes_[slot], shape.shape) ? AskPolicy(slot, id, shape.shape)
+                                                                  : Ranking::kInfeasible;
+      if (shape.ranking.Get(slot) != score) {
         violations.push_back(absl::StrFormat("shape %d: an old score for slot %d", id, slot));
       }
     }

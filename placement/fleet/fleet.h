@@ -2,8 +2,10 @@
 //
 // A score is kept for each node and shape: a Ranking a shape, brought up to date by the ChangeLog
 // when the shape is placed next. So a placement costs what changed since that shape was last
-// placed, not the size of the fleet. Choose, Take and GiveBack allocate nothing once a shape's
-// ranking is there. Nothing is over-committed: Take checks and aborts.
+// placed, not the size of the fleet. The policy is asked once for nodes that are alike
+// (node_states.h) and shapes that differ in memory alone. Choose, Take and GiveBack allocate
+// nothing but for states not seen before, once a shape's ranking is there. Nothing is
+// over-committed: Take checks and aborts.
 //
 // Integers only, no ids and no strings: the caller maps its own to slots and shapes. Equal calls
 // give equal answers. One thread at a time.
@@ -20,6 +22,7 @@
 #include "placement/change_log.h"
 #include "placement/fleet/gpu_policy.h"
 #include "placement/fleet/node.h"
+#include "placement/fleet/node_states.h"
 #include "placement/fleet/task_shape.h"
 #include "placement/ranking.h"
 
@@ -44,11 +47,11 @@ struct FleetChoice {
 
 class Fleet {
  public:
-  // What the rankings of all shapes may take together. Beyond it the one that was not used for
-  // longest is dropped, and built anew when its shape comes again.
-  static constexpr int64_t kRankingBytesMax = int64_t{256} << 20;
+  // What the rankings and scores of all shapes may take together. Beyond it those that were not
+  // used for longest are dropped, and built anew when their shape comes again.
+  static constexpr int64_t kCacheBytesMax = int64_t{256} << 20;
 
-  explicit Fleet(std::unique_ptr<GpuPolicy> policy, int64_t ranking_bytes_max = kRankingBytesMax);
+  explicit Fleet(std::unique_ptr<GpuPolicy> policy, int64_t cache_bytes_max = kCacheBytesMax);
 
   // The lowest free slot. Slots are what breaks ties: the lowest goes first.
   int32_t Add(const NodeResources& resources);
@@ -90,16 +93,33 @@ class Fleet {
   std::vector<std::string> FindViolations() const;
 
  private:
+  // What the policy says of a shape without its memory, by node state.
+  struct Scores {
+    TaskShape shape = {};
+    int64_t shapes = 0;  // that share it
+    std::vector<int32_t> by_state = {};
+    uint64_t generation = 0;  // of the states
+  };
+  using ScoresId = int32_t;
+
   struct Shape {
     TaskShape shape = {};
+    ScoresId scores = 0;
     int64_t uses = 0;
     // Its ranking: what it has seen, and when it was last used; none while `seen` is kNever.
     Ranking ranking = Ranking(0);
     uint64_t seen = ChangeLog::kNever;
     uint64_t epoch = 0;
     uint64_t last_used = 0;
-    int64_t ranking_bytes = 0;
   };
+
+  // Neither is a score.
+  static constexpr int32_t kUnknown = Ranking::kInfeasible + 1;
+  // Scores beyond are cut off.
+  static constexpr int64_t kScoreMax = int64_t{1} << 30;
+  // So many states are remembered for each node, and at least.
+  static constexpr int32_t kStatesPerNode = 2;
+  static constexpr int32_t kStatesMin = 1 << 14;
 
   std::span<DeviceState> Devices(int32_t slot) {
     return {devices_.data() + static_cast<size_t>(slot) * devices_per_slot_, nodes_[slot].devices};
@@ -107,33 +127,61 @@ class Fleet {
   int32_t& KindCount(int32_t slot, int kind) {
     return kind_counts_[static_cast<size_t>(slot) * (devices_per_slot_ + 1) + kind];
   }
-  int64_t ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape) const;
+  std::span<DeviceWord> Words(int32_t slot) {
+    return {words_.data() + static_cast<size_t>(slot) * devices_per_slot_, nodes_[slot].devices};
+  }
+  ScoresId InternScores(const TaskShape& shape);
+  void ReleaseScores(ScoresId id);
+  int32_t ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape, Scores& scores);
+  int32_t AskPolicy(int32_t slot, ShapeId id, const TaskShape& shape) const;
   void GrowDevices(int devices_per_slot);
+  void SortWords(int32_t slot);
+  void ReplaceWord(int32_t slot, DeviceWord before, DeviceWord after);
   void Summarise(int32_t slot);
   void Changed(int32_t slot);
+  void ForgetStates();
   void BringUpToDate(ShapeId id);
+  void Prepare(Scores& scores);
+  void DropScores(Scores& scores);
   void DropRanking(Shape& shape);
   void MakeRoomFor(ShapeId id);
   std::optional<FleetChoice> Draw(ShapeId id, model::Rng& rng);
 
+  struct Rescored {
+    int32_t slot = 0;
+    int32_t score = 0;
+  };
+
   std::unique_ptr<GpuPolicy> policy_;
-  int64_t ranking_bytes_max_;
+  const bool is_costly_;  // the policy's scores are
+  int64_t cache_bytes_max_;
 
   std::vector<NodeState> nodes_ = {};
   std::vector<int32_t> free_slots_ = {};  // a heap, the lowest on top
   // Of slot s: from s * devices_per_slot_ on.
   int devices_per_slot_ = 0;
   std::vector<DeviceState> devices_ = {};
+  std::vector<DeviceWord> words_ = {};         // of the same, each slot's in ascending order
   std::vector<int32_t> kind_counts_ = {};      // of NodeState::kinds; devices_per_slot_ + 1 a slot
   std::vector<NodeResources> resources_ = {};  // of each slot, as added
+  std::vector<NodeStateId> states_of_ = {};    // of each slot, as of its last change
+  std::vector<int64_t> open_memory_ = {};      // OpenMemory of each slot
+
+  NodeStates states_ = {};
+  uint64_t generation_ = 1;    // of states_: changes when their numbers do, or what policies say
+  uint64_t policy_epoch_ = 0;  // of that generation
 
   std::vector<Shape> shapes_ = {};
   std::vector<ShapeId> free_shapes_ = {};
   absl::flat_hash_map<TaskShape, ShapeId> shape_ids_ = {};
+  std::vector<Scores> scores_ = {};
+  std::vector<ScoresId> free_scores_ = {};
+  absl::flat_hash_map<TaskShape, ScoresId> scores_ids_ = {};
 
   ChangeLog log_;
-  uint64_t uses_ = 0;  // of rankings, so far
-  int64_t ranking_bytes_ = 0;
+  std::vector<Rescored> rescored_ = {};  // room to work in
+  uint64_t uses_ = 0;                    // of rankings, so far
+  int64_t cache_bytes_ = 0;              // of rankings and scores
 };
 
 }  // namespace berth::placement

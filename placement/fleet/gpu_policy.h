@@ -2,9 +2,10 @@
 //
 // A policy scores placing a shape on a node that has room for it; the highest score is chosen, the
 // lowest slot among equals. It sees integers only and keeps whatever it needs of each node, which
-// NodeChanged tells it. A score may depend on the node, the shape and the policy's own inputs, and
-// on nothing else: the fleet keeps scores, and asks again only for nodes that changed, or for all
-// when `epoch` did. One thread at a time.
+// NodeChanged tells it. A score may depend on the node (its CPU left, its devices in any order, its
+// model and the kinds of its tasks), on the shape but for its memory, and on the policy's own
+// inputs, and on nothing else: the fleet keeps scores, also for other nodes that are alike, and
+// asks again for all when `epoch` has changed. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,12 @@ class GpuPolicy {
  public:
   virtual ~GpuPolicy() = default;
 
-  // Requires of both: IsFeasible(view.node, shape).
+  // Requires: HasCpuAndDevices(view.node, shape).
   virtual int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
+  // Requires: IsFeasible(view.node, shape).
   virtual DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
+  // Whether working a score out costs more than remembering it.
+  virtual bool is_costly() const { return false; }
 
   // A node was added, or something is left of it that was not before, or the other way round. Comes
   // before any score of that node is asked for.

@@ -23,6 +23,22 @@ struct DeviceState {
   bool operator==(const DeviceState&) const = default;
 };
 
+// A device as far as scores go, in one word: what is left, its total, whether it is idle. The words
+// of a node's devices in order are its devices without their numbers.
+using DeviceWord = uint64_t;
+
+inline DeviceWord ToWord(const DeviceState& device) {
+  return static_cast<DeviceWord>(static_cast<uint32_t>(device.left)) << 32 |
+         static_cast<DeviceWord>(device.total) << 1 | (device.IsIdle() ? 1 : 0);
+}
+
+// One that is in use has one task.
+inline DeviceState FromWord(DeviceWord word) {
+  return {.left = static_cast<int32_t>(word >> 32),
+          .total = static_cast<int32_t>(word >> 1 & 0x7FFFFFFF),
+          .tasks = (word & 1) != 0 ? 0 : 1};
+}
+
 // What is left may be negative where a node has come back with less than its tasks hold.
 struct NodeState {
   int64_t cpu_left = 0;
@@ -56,11 +72,9 @@ inline int DevicesAsked(const TaskShape& shape, const NodeState& node) {
   return shape.gpu == GpuNeed::kAll ? node.devices : 0;
 }
 
-inline bool IsFeasible(const NodeState& node, const TaskShape& shape) {
-  if (!node.eligible || node.cpu_left < shape.cpu || node.memory_left < shape.memory ||
-      node.tasks_left < 1 || !shape.Accepts(node.model)) {
-    return false;
-  }
+// Whether it has what the shape asks for but memory, and a place for another task.
+inline bool HasCpuAndDevices(const NodeState& node, const TaskShape& shape) {
+  if (node.cpu_left < shape.cpu || !shape.Accepts(node.model)) return false;
   switch (shape.gpu) {
     case GpuNeed::kNone:
       return true;
@@ -72,6 +86,15 @@ inline bool IsFeasible(const NodeState& node, const TaskShape& shape) {
       return node.devices > 0 && node.idle_devices == node.devices;
   }
   return false;
+}
+
+// The memory that a task may find there: less than any asks for where none may come.
+inline int64_t OpenMemory(const NodeState& node) {
+  return node.eligible && node.tasks_left >= 1 ? node.memory_left : -1;
+}
+
+inline bool IsFeasible(const NodeState& node, const TaskShape& shape) {
+  return OpenMemory(node) >= shape.memory && HasCpuAndDevices(node, shape);
 }
 
 }  // namespace berth::placement

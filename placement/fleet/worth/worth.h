@@ -35,6 +35,7 @@ class Worth : public GpuPolicy {
 
   int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) override;
   DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) override;
+  bool is_costly() const override { return true; }
   void NodeChanged(const NodeView& view) override;
   void TaskArrived(ShapeId id, const TaskShape& shape) override;
   uint64_t epoch() const override { return epoch_; }
