@@ -27,15 +27,6 @@ double FindBorder(double score) {
   return above;
 }
 
-bool AskSameDevices(const TaskShape& a, const TaskShape& b) {
-  return std::tie(a.gpu, a.units, a.devices) == std::tie(b.gpu, b.units, b.devices);
-}
-
-uint64_t Mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
-  return hash ^ hash >> 32;
-}
-
 }  // namespace
 
 SigmoidScore::SigmoidScore() {
@@ -81,73 +72,82 @@ Fgd::Fgd(const GpuPolicyInputs& inputs)
     weights_.push_back(
         {.shape = task.shape, .count = task.count, .cpu_class = CpuClass(task.shape.cpu)});
   }
-  // Those that ask for the same devices side by side: FillTable works them out once.
+  // As FillTable goes through them.
+  static_assert(GpuNeed::kShared < GpuNeed::kWhole && GpuNeed::kShared < GpuNeed::kAll);
   std::stable_sort(weights_.begin(), weights_.end(), [](const Weight& a, const Weight& b) {
-    return std::tie(a.shape.gpu, a.shape.units, a.shape.devices) <
-           std::tie(b.shape.gpu, b.shape.units, b.shape.devices);
+    return std::tie(a.shape.gpu, a.shape.units) < std::tie(b.shape.gpu, b.shape.units);
   });
-  buckets_.assign(1024, -1);
 }
 
 // How many of the borders are reached.
 int32_t Fgd::CpuClass(int64_t cpu_left) const {
-  int32_t reached = 0;
-  for (const int64_t border : cpu_borders_) reached += border <= cpu_left ? 1 : 0;
-  return reached;
+  const auto above = std::upper_bound(cpu_borders_.begin(), cpu_borders_.end(), cpu_left);
+  return static_cast<int32_t>(above - cpu_borders_.begin());
 }
 
 // --- profiles
 
-Fgd::ProfileId Fgd::Intern(const Profile& key) {
-  uint64_t hash = key.model;
-  for (int i = 0; i < key.devices; ++i) hash = Mix(hash, key.words[i]);
-  size_t bucket = hash & (buckets_.size() - 1);
-  for (; buckets_[bucket] >= 0; bucket = (bucket + 1) & (buckets_.size() - 1)) {
-    const Profile& known = profiles_[buckets_[bucket]];
-    if (known.hash == hash && known.model == key.model && known.devices == key.devices &&
-        std::equal(key.words.begin(), key.words.begin() + key.devices, known.words.begin())) {
-      return buckets_[bucket];
-    }
+Fgd::Devices::Devices(std::span<const DeviceWord> words) : count(words.size()) {
+  std::transform(words.begin(), words.end(), states.begin(), FromWord);
+}
+
+Fgd::ProfileId Fgd::Intern(int model, std::span<const DeviceWord> words) {
+  const int32_t known = profiles_.size();
+  const ProfileId id = profiles_.Of({.model = static_cast<uint8_t>(model)}, words);
+  if (id < known) return id;
+  if (static_cast<size_t>(id) == tables_.size() * kTablesPerChunk) {
+    tables_.push_back(std::make_unique_for_overwrite<int64_t[]>(kTablesPerChunk * classes_));
   }
-  const auto id = static_cast<ProfileId>(profiles_.size());
-  profiles_.push_back(key);
-  profiles_.back().hash = hash;
-  tables_.resize(tables_.size() + classes_);
   FillTable(id);
-  buckets_[bucket] = id;
-  if (profiles_.size() * 2 > buckets_.size()) {
-    buckets_.assign(buckets_.size() * 2, -1);
-    for (ProfileId i = 0; i <= id; ++i) {
-      size_t free = profiles_[i].hash & (buckets_.size() - 1);
-      while (buckets_[free] >= 0) free = (free + 1) & (buckets_.size() - 1);
-      buckets_[free] = i;
-    }
-  }
   return id;
 }
 
+Fgd::Node Fgd::NodeOf(const NodeView& view) {
+  Node& node = nodes_[view.slot];
+  if (node.profile >= 0) return node;
+  std::array<DeviceWord, kDevicesMax> words;
+  const auto end = std::transform(view.devices.begin(), view.devices.end(), words.begin(), ToWord);
+  std::sort(words.begin(), end);
+  node = {.profile = Intern(view.node.model, {words.data(), view.devices.size()}),
+          .cpu_class = CpuClass(view.node.cpu_left)};
+  return node;
+}
+
 // For each class: all that is left counts for every typical task, less what those can use that have
-// the CPU.
+// the CPU. Tasks that share come first, those that ask for least before the others: so each device
+// is passed over once, when it no longer suffices.
 void Fgd::FillTable(ProfileId id) {
-  const Profile& profile = profiles_[id];
-  std::array<DeviceState, kDevicesMax> storage;
-  int64_t left = 0;
-  for (int i = 0; i < profile.devices; ++i) {
-    storage[i] = FromWord(profile.words[i]);
-    left += storage[i].left;
+  Devices devices(profiles_.devices(id));
+  const auto has_less = [](const DeviceState& a, const DeviceState& b) { return a.left < b.left; };
+  const auto end = devices.states.begin() + devices.count;
+  if (!std::is_sorted(devices.states.begin(), end, has_less)) {  // some is below 0
+    std::sort(devices.states.begin(), end, has_less);
   }
-  const std::span<const DeviceState> devices(storage.data(), profile.devices);
+  int64_t left = 0;
+  int64_t idle = 0;
+  int64_t idle_left = 0;
+  for (const DeviceState& device : devices.all()) {
+    left += device.left;
+    if (!device.IsIdle()) continue;
+    ++idle;
+    idle_left += device.left;
+  }
   int64_t* table = TableOf(id);
   std::fill_n(table, classes_, 0);
-  const Weight* previous = nullptr;
-  UsableDevices usable;
+  size_t too_small = 0;
+  int64_t usable_left = left;
   for (const Weight& weight : weights_) {
-    if (previous == nullptr || !AskSameDevices(previous->shape, weight.shape)) {
-      usable = FindUsable(devices, weight.shape);
+    if (!weight.shape.Accepts(profiles_.model(id))) continue;
+    if (weight.shape.gpu != GpuNeed::kShared) {
+      const auto asked = weight.shape.gpu == GpuNeed::kAll ? static_cast<int64_t>(devices.count)
+                                                           : weight.shape.devices;
+      if (idle > 0 && idle >= asked) table[weight.cpu_class] -= weight.count * idle_left;
+      continue;
     }
-    previous = &weight;
-    if (usable.enough && weight.shape.Accepts(profile.model))
-      table[weight.cpu_class] -= weight.count * usable.left;
+    while (too_small < devices.count && devices.states[too_small].left < weight.shape.units) {
+      usable_left -= devices.states[too_small++].left;
+    }
+    if (too_small < devices.count) table[weight.cpu_class] -= weight.count * usable_left;
   }
   table[0] += mix_.covered() * left;
   for (size_t i = 1; i < classes_; ++i) table[i] += table[i - 1];
@@ -157,44 +157,40 @@ double Fgd::Exactly(ProfileId id, int32_t cpu_class) {
   const uint64_t key = static_cast<uint64_t>(id) * classes_ + static_cast<uint64_t>(cpu_class);
   const auto [known, added] = exact_.try_emplace(key, 0.0);
   if (added) {
-    const Profile& profile = profiles_[id];
-    std::array<DeviceState, kDevicesMax> devices;
-    for (int i = 0; i < profile.devices; ++i) devices[i] = FromWord(profile.words[i]);
     const int64_t cpu_left = cpu_class == 0 ? -1 : cpu_borders_[cpu_class - 1];
-    known->second = Fragmentation(cpu_left, profile.model, {devices.data(), profile.devices}, mix_);
+    known->second =
+        Fragmentation(cpu_left, profiles_.model(id), Devices(profiles_.devices(id)).all(), mix_);
   }
   return known->second;
 }
 
 void Fgd::Forget() {
-  const std::vector<Profile> before = std::move(profiles_);
-  profiles_.clear();
+  for (Node& node : nodes_) node.profile = -1;
+  profiles_.Clear();
   tables_.clear();
-  buckets_.assign(1024, -1);
   steps_from_.clear();
   steps_.clear();
   exact_.clear();
-  for (Node& node : nodes_) {
-    if (node.profile >= 0) node.profile = Intern(before[node.profile]);
-  }
 }
 
 // --- steps
 
-void Fgd::AddStep(const Profile& before, DeviceSet taken, const TaskShape& shape) {
-  Profile after = before;
-  Word first_taken = 0;
+void Fgd::AddStep(ProfileId before, DeviceSet taken, const TaskShape& shape) {
+  std::array<DeviceWord, kDevicesMax> words;
+  const size_t count = profiles_.devices(before).size();
+  std::copy_n(profiles_.devices(before).begin(), count, words.begin());
+  DeviceWord first_taken = 0;
   for (DeviceSet rest = taken; rest != 0; rest &= rest - 1) {
-    Word& word = after.words[std::countr_zero(rest)];
+    DeviceWord& word = words[std::countr_zero(rest)];
     if (first_taken == 0) first_taken = word;
     DeviceState device = FromWord(word);
     device.left = shape.gpu == GpuNeed::kShared ? device.left - shape.units : 0;
     device.tasks = 1;
     word = ToWord(device);
   }
-  std::sort(after.words.begin(), after.words.begin() + after.devices);
-  const ProfileId id = Intern(after);
-  steps_.push_back({.after = id, .taken = first_taken});
+  std::sort(words.begin(), words.begin() + count);
+  const ProfileId after = Intern(profiles_.model(before), {words.data(), count});
+  steps_.push_back({.after = after, .taken = first_taken});
 }
 
 std::span<const Fgd::Step> Fgd::StepsFrom(ProfileId id, const TaskShape& shape) {
@@ -203,22 +199,20 @@ std::span<const Fgd::Step> Fgd::StepsFrom(ProfileId id, const TaskShape& shape) 
       static_cast<uint64_t>(id) << 34 | static_cast<uint64_t>(shape.gpu) << 32 | amount;
   const auto [known, added] = steps_from_.try_emplace(key);
   if (added) {
-    const Profile before = profiles_[id];
-    std::array<DeviceState, kDevicesMax> storage;
-    for (int i = 0; i < before.devices; ++i) storage[i] = FromWord(before.words[i]);
-    const std::span<const DeviceState> devices(storage.data(), before.devices);
+    const Devices devices(profiles_.devices(id));
     known->second.begin = static_cast<uint32_t>(steps_.size());
     if (shape.gpu == GpuNeed::kNone) {
       steps_.push_back({.after = id});
     } else if (shape.gpu == GpuNeed::kShared) {
-      for (int i = 0; i < before.devices; ++i) {
-        if (devices[i].left < shape.units) continue;
-        if (i > 0 && before.words[i] == before.words[i - 1]) continue;
-        AddStep(before, DeviceSet{1} << i, shape);
+      for (size_t i = 0; i < devices.count; ++i) {
+        if (devices.states[i].left < shape.units) continue;
+        if (i > 0 && devices.states[i] == devices.states[i - 1]) continue;
+        AddStep(id, DeviceSet{1} << i, shape);
       }
     } else {
-      const int count = shape.gpu == GpuNeed::kAll ? before.devices : shape.devices;
-      AddStep(before, SmallestIdleDevices(devices, count), shape);
+      const int asked =
+          shape.gpu == GpuNeed::kAll ? static_cast<int>(devices.count) : shape.devices;
+      AddStep(id, SmallestIdleDevices(devices.all(), asked), shape);
     }
     known->second.count = static_cast<uint32_t>(steps_.size()) - known->second.begin;
   }
@@ -230,12 +224,7 @@ std::span<const Fgd::Step> Fgd::StepsFrom(ProfileId id, const TaskShape& shape) 
 void Fgd::NodeChanged(const NodeView& view) {
   if (static_cast<size_t>(view.slot) >= nodes_.size()) nodes_.resize(view.slot + 1);
   if (profiles_.size() > kProfilesMax || steps_.size() > kStepsMax) Forget();
-  Profile& key = scratch_;
-  key.model = view.node.model;
-  key.devices = view.node.devices;
-  for (size_t i = 0; i < view.devices.size(); ++i) key.words[i] = ToWord(view.devices[i]);
-  std::sort(key.words.begin(), key.words.begin() + key.devices);
-  nodes_[view.slot] = {.profile = Intern(key), .cpu_class = CpuClass(view.node.cpu_left)};
+  nodes_[view.slot].profile = -1;
 }
 
 int64_t Fgd::ScoreStep(const Node& node, ProfileId after, int32_t cpu_class_after) {
@@ -249,7 +238,7 @@ int64_t Fgd::ScoreStep(const Node& node, ProfileId after, int32_t cpu_class_afte
 }
 
 int64_t Fgd::Score(const NodeView& view, ShapeId, const TaskShape& shape) {
-  const Node node = nodes_[view.slot];
+  const Node node = NodeOf(view);
   const int32_t cpu_class = CpuClass(view.node.cpu_left - shape.cpu);
   const std::span<const Step> steps = StepsFrom(node.profile, shape);
   // Scores rise with what is removed, so the step that leaves least scores best.
@@ -267,13 +256,13 @@ int64_t Fgd::Score(const NodeView& view, ShapeId, const TaskShape& shape) {
 // A sharing task: the first device among those that score best.
 DeviceSet Fgd::ChooseDevices(const NodeView& view, ShapeId, const TaskShape& shape) {
   if (shape.gpu != GpuNeed::kShared) return TightestDevices(view, shape);
-  const Node node = nodes_[view.slot];
+  const Node node = NodeOf(view);
   const int32_t cpu_class = CpuClass(view.node.cpu_left - shape.cpu);
   const std::span<const Step> steps = StepsFrom(node.profile, shape);
   int64_t best = -1;
   DeviceSet chosen = 0;
   for (size_t i = 0; i < view.devices.size(); ++i) {
-    const Word word = ToWord(view.devices[i]);
+    const DeviceWord word = ToWord(view.devices[i]);
     const auto step =
         std::find_if(steps.begin(), steps.end(), [word](const Step& s) { return s.taken == word; });
     if (step == steps.end()) continue;  // too little is left of it

@@ -14,11 +14,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "placement/fleet/gpu_policy.h"
+#include "placement/fleet/node_states.h"
 
 namespace berth::placement {
 
@@ -48,7 +50,7 @@ class SigmoidScore {
 class Fgd : public GpuPolicy {
  public:
   // Profiles and steps remembered at most. Beyond, all are forgotten but what the nodes are in.
-  static constexpr size_t kProfilesMax = size_t{1} << 18;
+  static constexpr int32_t kProfilesMax = 1 << 18;
   static constexpr size_t kStepsMax = size_t{1} << 22;
 
   explicit Fgd(const GpuPolicyInputs& inputs);
@@ -59,22 +61,15 @@ class Fgd : public GpuPolicy {
   void NodeChanged(const NodeView& view) override;
 
  private:
-  using ProfileId = int32_t;
-  using Word = DeviceWord;
+  using ProfileId = NodeStateId;
 
-  struct Profile {
-    uint64_t hash = 0;
-    uint8_t model = 0;
-    uint8_t devices = 0;
-    std::array<Word, kDevicesMax> words = {};  // sorted
-  };
   struct Node {
-    ProfileId profile = -1;
+    ProfileId profile = -1;  // not looked at since it changed
     int32_t cpu_class = 0;
   };
   struct Step {
     ProfileId after = 0;
-    Word taken = 0;  // kShared: the device
+    DeviceWord taken = 0;  // kShared: the device
   };
   struct Steps {
     uint32_t begin = 0;
@@ -87,12 +82,25 @@ class Fgd : public GpuPolicy {
     int32_t cpu_class = 0;
   };
 
+  // Devices by value, in ascending order of their words.
+  struct Devices {
+    explicit Devices(std::span<const DeviceWord> words);
+    std::span<const DeviceState> all() const { return {states.data(), count}; }
+
+    size_t count = 0;
+    std::array<DeviceState, kDevicesMax> states = {};
+  };
+
   int32_t CpuClass(int64_t cpu_left) const;
-  ProfileId Intern(const Profile& key);
-  int64_t* TableOf(ProfileId id) { return tables_.data() + static_cast<size_t>(id) * classes_; }
+  ProfileId Intern(int model, std::span<const DeviceWord> words);
+  Node NodeOf(const NodeView& view);
+  int64_t* TableOf(ProfileId id) {
+    return tables_[static_cast<size_t>(id) / kTablesPerChunk].get() +
+           static_cast<size_t>(id) % kTablesPerChunk * classes_;
+  }
   void FillTable(ProfileId id);
   std::span<const Step> StepsFrom(ProfileId id, const TaskShape& shape);
-  void AddStep(const Profile& before, DeviceSet taken, const TaskShape& shape);
+  void AddStep(ProfileId before, DeviceSet taken, const TaskShape& shape);
   int64_t ScoreStep(const Node& node, ProfileId after, int32_t cpu_class_after);
   double Exactly(ProfileId id, int32_t cpu_class);
   void Forget();
@@ -105,11 +113,11 @@ class Fgd : public GpuPolicy {
   std::vector<Weight> weights_ = {};
   size_t classes_ = 0;
 
-  Profile scratch_ = {};
   std::vector<Node> nodes_ = {};  // by slot
-  std::vector<Profile> profiles_ = {};
-  std::vector<ProfileId> buckets_ = {};  // of the hash table; -1: empty
-  std::vector<int64_t> tables_ = {};     // classes_ for each profile: its fragmentation, weighed
+  NodeStates profiles_ = {};      // of nothing but devices and models
+  // For each profile its fragmentation, weighed, by class of CPU left: classes_ of them.
+  static constexpr size_t kTablesPerChunk = 256;
+  std::vector<std::unique_ptr<int64_t[]>> tables_ = {};
   absl::flat_hash_map<uint64_t, Steps> steps_from_ = {};
   std::vector<Step> steps_ = {};
   absl::flat_hash_map<uint64_t, double> exact_ = {};

@@ -44,8 +44,7 @@ int32_t Fleet::Add(const NodeResources& resources) {
   if (free_slots_.empty()) {
     nodes_.emplace_back();
     resources_.emplace_back();
-    states_of_.emplace_back();
-    open_memory_.emplace_back();
+    rooms_.emplace_back();
     devices_.resize(devices_.size() + devices_per_slot_);
     words_.resize(words_.size() + devices_per_slot_);
     kind_counts_.resize(kind_counts_.size() + devices_per_slot_ + 1);
@@ -161,16 +160,22 @@ void Fleet::Summarise(int32_t slot) {
 void Fleet::Changed(int32_t slot) {
   log_.Add(slot);
   policy_->NodeChanged(view(slot));
-  open_memory_[slot] = OpenMemory(nodes_[slot]);
+  const NodeState& node = nodes_[slot];
+  rooms_[slot] = {.memory = OpenMemory(node),
+                  .cpu = node.cpu_left,
+                  .largest_left = node.largest_left,
+                  .idle_devices = node.idle_devices,
+                  .devices = node.devices,
+                  .model = node.model};
   if (!is_costly_) return;
-  states_of_[slot] = states_.Of(nodes_[slot], Words(slot));
+  rooms_[slot].state = states_.Of(node, Words(slot));
   if (states_.size() > std::max(kStatesMin, kStatesPerNode * slots())) ForgetStates();
 }
 
 void Fleet::ForgetStates() {
   states_.Clear();
   for (int32_t slot = 0; slot < slots(); ++slot) {
-    states_of_[slot] = states_.Of(nodes_[slot], Words(slot));
+    rooms_[slot].state = states_.Of(nodes_[slot], Words(slot));
   }
   ++generation_;
 }
@@ -257,19 +262,36 @@ void Fleet::MakeRoomFor(ShapeId id) {
   }
 }
 
-int32_t Fleet::AskPolicy(int32_t slot, ShapeId id, const TaskShape& shape) const {
-  if (!HasCpuAndDevices(nodes_[slot], shape)) return Ranking::kInfeasible;
-  const int64_t score = policy_->Score(view(slot), id, shape);
+Fleet::Bounds::Bounds(const TaskShape& shape)
+    : memory(shape.memory),
+      cpu(shape.cpu),
+      largest_left(shape.gpu == GpuNeed::kShared ? shape.units : INT32_MIN),
+      idle_devices(shape.gpu == GpuNeed::kWhole ? shape.devices : 0),
+      all(shape.gpu == GpuNeed::kAll),
+      models(shape.models) {}
+
+int32_t Fleet::AskPolicy(int32_t slot, ShapeId id) const {
+  const int64_t score = policy_->Score(view(slot), id, shapes_[id].shape);
   return static_cast<int32_t>(std::clamp(score, -kScoreMax, kScoreMax));
 }
 
-int32_t Fleet::ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape, Scores& scores) {
+template <class With>
+void Fleet::WithScores(ShapeId id, With with) {
+  const Bounds bounds(shapes_[id].shape);
+  const Room* rooms = rooms_.data();
   if (!is_costly_) {
-    return open_memory_[slot] >= shape.memory ? AskPolicy(slot, id, shape) : Ranking::kInfeasible;
+    with([=, this](int32_t slot) {
+      return bounds.Admit(rooms[slot]) ? AskPolicy(slot, id) : Ranking::kInfeasible;
+    });
+    return;
   }
-  int32_t& score = scores.by_state[states_of_[slot]];
-  if (score == kUnknown) score = AskPolicy(slot, id, shape);
-  return open_memory_[slot] >= shape.memory ? score : Ranking::kInfeasible;
+  int32_t* by_state = scores_[shapes_[id].scores].by_state.data();
+  with([=, this](int32_t slot) {
+    if (!bounds.Admit(rooms[slot])) return Ranking::kInfeasible;
+    int32_t& score = by_state[rooms[slot].state];
+    if (score == kUnknown) score = AskPolicy(slot, id);
+    return score;
+  });
 }
 
 // Room for a score of every state; none is known that was of other states, or of another epoch.
@@ -285,33 +307,25 @@ void Fleet::Prepare(Scores& scores) {
     scores.generation = generation_;
   }
   const auto states = static_cast<size_t>(states_.size());
-  if (scores.by_state.size() < states) scores.by_state.resize(states + states / 8, kUnknown);
+  if (scores.by_state.size() < states) scores.by_state.resize(states + states / 2, kUnknown);
   cache_bytes_ += BytesOf(scores.by_state) - before;
 }
 
 void Fleet::BringUpToDate(ShapeId id) {
   Shape& shape = shapes_[id];
-  Scores& scores = scores_[shape.scores];
   shape.last_used = ++uses_;
-  Prepare(scores);
+  Prepare(scores_[shape.scores]);
+  const int64_t bytes_before = shape.ranking.bytes();
   if (shape.epoch == policy_epoch_ && log_.CanReplay(shape.seen)) {
-    if (shape.ranking.size() < slots()) {
-      cache_bytes_ -= shape.ranking.bytes();
-      shape.ranking.Resize(slots());
-      cache_bytes_ += shape.ranking.bytes();
-    }
-    rescored_.clear();
-    log_.Replay(shape.seen, [&](int32_t slot) {
-      rescored_.push_back({slot, ScoreOf(slot, id, shape.shape, scores)});
+    if (shape.ranking.size() < slots()) shape.ranking.Resize(slots());
+    WithScores(id, [&](auto score_of) {
+      log_.Replay(shape.seen, [&](int32_t slot) { shape.ranking.Set(slot, score_of(slot)); });
     });
-    for (const Rescored& each : rescored_) shape.ranking.Set(each.slot, each.score);
   } else {
-    cache_bytes_ -= shape.ranking.bytes();
-    shape.ranking.Assign(slots(),
-                         [&](int32_t slot) { return ScoreOf(slot, id, shape.shape, scores); });
-    cache_bytes_ += shape.ranking.bytes();
+    WithScores(id, [&](auto score_of) { shape.ranking.Assign(slots(), score_of); });
     shape.epoch = policy_epoch_;
   }
+  cache_bytes_ += shape.ranking.bytes() - bytes_before;
   shape.seen = log_.sequence();
   if (cache_bytes_ > cache_bytes_max_) MakeRoomFor(id);
 }
@@ -344,7 +358,7 @@ std::optional<FleetChoice> Fleet::Draw(ShapeId id, model::Rng& rng) {
     if (IsFeasible(nodes_[slot], shape)) return chosen(slot);
   }
   BringUpToDate(id);
-  const Ranking& ranking = shapes_[id].ranking;
+  Ranking& ranking = shapes_[id].ranking;
   if (!ranking.Best()) return std::nullopt;
   uint64_t feasible = 0;
   for (int32_t slot = 0; slot < slots(); ++slot) {
@@ -424,9 +438,8 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
 
 int64_t Fleet::bytes() const {
   return BytesOf(nodes_) + BytesOf(resources_) + BytesOf(devices_) + BytesOf(words_) +
-         BytesOf(kind_counts_) + BytesOf(states_of_) + BytesOf(open_memory_) + states_.bytes() +
-         BytesOf(shapes_) + BytesOf(scores_) + cache_bytes_ +
-         static_cast<int64_t>(slots()) * 16;  // the log
+         BytesOf(kind_counts_) + BytesOf(rooms_) + states_.bytes() + BytesOf(shapes_) +
+         BytesOf(scores_) + cache_bytes_ + static_cast<int64_t>(slots()) * 16;  // the log
 }
 
 std::vector<std::string> Fleet::FindViolations() const {
@@ -455,9 +468,6 @@ std::vector<std::string> Fleet::FindViolations() const {
                     words_.begin() + static_cast<ptrdiff_t>(slot) * devices_per_slot_)) {
       violations.push_back(absl::StrFormat("slot %d: its words are not its devices'", slot));
     }
-    if (open_memory_[slot] != OpenMemory(at.node)) {
-      violations.push_back(absl::StrFormat("slot %d: an old amount of memory", slot));
-    }
     if (at.node.cpu_left > resources_[slot].cpu || at.node.memory_left > resources_[slot].memory) {
       violations.push_back(absl::StrFormat("slot %d: more is left than it has", slot));
     }
@@ -466,8 +476,8 @@ std::vector<std::string> Fleet::FindViolations() const {
     const Shape& shape = shapes_[id];
     if (shape.seen != log_.sequence() || shape.epoch != policy_->epoch()) continue;
     for (int32_t slot = 0; slot < slots(); ++slot) {
-      const int32_t score = IsFeasible(nodes_[slot], shape.shape) ? AskPolicy(slot, id, shape.shape)
-                                                                  : Ranking::kInfeasible;
+      const int32_t score =
+          IsFeasible(nodes_[slot], shape.shape) ? AskPolicy(slot, id) : Ranking::kInfeasible;
       if (shape.ranking.Get(slot) != score) {
         violations.push_back(absl::StrFormat("shape %d: an old score for slot %d", id, slot));
       }

@@ -11,6 +11,7 @@
 // give equal answers. One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -113,6 +114,35 @@ class Fleet {
     uint64_t last_used = 0;
   };
 
+  // What feasibility asks of a node, and its number among the states; packed, since it is what most
+  // scores end at.
+  struct Room {
+    int64_t memory = -1;  // OpenMemory
+    int64_t cpu = 0;
+    int32_t largest_left = 0;
+    NodeStateId state = 0;
+    uint8_t idle_devices = 0;
+    uint8_t devices = 0;
+    uint8_t model = 0;
+  };
+
+  // A shape as bounds, so that comparing takes no branches.
+  struct Bounds {
+    explicit Bounds(const TaskShape& shape);
+    bool Admit(const Room& room) const {
+      const int idle = all ? std::max<int>(room.devices, 1) : idle_devices;
+      return (room.memory >= memory) & (room.cpu >= cpu) & (room.largest_left >= largest_left) &
+             (room.idle_devices >= idle) & ((models >> room.model & 1) != 0);
+    }
+
+    int64_t memory = 0;
+    int64_t cpu = 0;
+    int32_t largest_left = 0;
+    int idle_devices = 0;
+    bool all = false;
+    uint64_t models = 0;
+  };
+
   // Neither is a score.
   static constexpr int32_t kUnknown = Ranking::kInfeasible + 1;
   // Scores beyond are cut off.
@@ -132,8 +162,10 @@ class Fleet {
   }
   ScoresId InternScores(const TaskShape& shape);
   void ReleaseScores(ScoresId id);
-  int32_t ScoreOf(int32_t slot, ShapeId id, const TaskShape& shape, Scores& scores);
-  int32_t AskPolicy(int32_t slot, ShapeId id, const TaskShape& shape) const;
+  int32_t AskPolicy(int32_t slot, ShapeId id) const;
+  // Calls `with(score_of)`, where score_of(slot) is the shape's score there.
+  template <class With>
+  void WithScores(ShapeId id, With with);
   void GrowDevices(int devices_per_slot);
   void SortWords(int32_t slot);
   void ReplaceWord(int32_t slot, DeviceWord before, DeviceWord after);
@@ -147,11 +179,6 @@ class Fleet {
   void MakeRoomFor(ShapeId id);
   std::optional<FleetChoice> Draw(ShapeId id, model::Rng& rng);
 
-  struct Rescored {
-    int32_t slot = 0;
-    int32_t score = 0;
-  };
-
   std::unique_ptr<GpuPolicy> policy_;
   const bool is_costly_;  // the policy's scores are
   int64_t cache_bytes_max_;
@@ -164,8 +191,7 @@ class Fleet {
   std::vector<DeviceWord> words_ = {};         // of the same, each slot's in ascending order
   std::vector<int32_t> kind_counts_ = {};      // of NodeState::kinds; devices_per_slot_ + 1 a slot
   std::vector<NodeResources> resources_ = {};  // of each slot, as added
-  std::vector<NodeStateId> states_of_ = {};    // of each slot, as of its last change
-  std::vector<int64_t> open_memory_ = {};      // OpenMemory of each slot
+  std::vector<Room> rooms_ = {};               // of each slot, as of its last change
 
   NodeStates states_ = {};
   uint64_t generation_ = 1;    // of states_: changes when their numbers do, or what policies say
@@ -179,9 +205,8 @@ class Fleet {
   absl::flat_hash_map<TaskShape, ScoresId> scores_ids_ = {};
 
   ChangeLog log_;
-  std::vector<Rescored> rescored_ = {};  // room to work in
-  uint64_t uses_ = 0;                    // of rankings, so far
-  int64_t cache_bytes_ = 0;              // of rankings and scores
+  uint64_t uses_ = 0;        // of rankings, so far
+  int64_t cache_bytes_ = 0;  // of rankings and scores
 };
 
 }  // namespace berth::placement

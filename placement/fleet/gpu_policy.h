@@ -24,9 +24,8 @@ class GpuPolicy {
  public:
   virtual ~GpuPolicy() = default;
 
-  // Requires: HasCpuAndDevices(view.node, shape).
+  // Requires of both: IsFeasible(view.node, shape).
   virtual int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
-  // Requires: IsFeasible(view.node, shape).
   virtual DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
   // Whether working a score out costs more than remembering it.
   virtual bool is_costly() const { return false; }

@@ -72,9 +72,15 @@ inline int DevicesAsked(const TaskShape& shape, const NodeState& node) {
   return shape.gpu == GpuNeed::kAll ? node.devices : 0;
 }
 
-// Whether it has what the shape asks for but memory, and a place for another task.
-inline bool HasCpuAndDevices(const NodeState& node, const TaskShape& shape) {
-  if (node.cpu_left < shape.cpu || !shape.Accepts(node.model)) return false;
+// The memory that a task may find there: less than any asks for where none may come.
+inline int64_t OpenMemory(const NodeState& node) {
+  return node.eligible && node.tasks_left >= 1 ? node.memory_left : -1;
+}
+
+inline bool IsFeasible(const NodeState& node, const TaskShape& shape) {
+  if (OpenMemory(node) < shape.memory || node.cpu_left < shape.cpu || !shape.Accepts(node.model)) {
+    return false;
+  }
   switch (shape.gpu) {
     case GpuNeed::kNone:
       return true;
@@ -86,15 +92,6 @@ inline bool HasCpuAndDevices(const NodeState& node, const TaskShape& shape) {
       return node.devices > 0 && node.idle_devices == node.devices;
   }
   return false;
-}
-
-// The memory that a task may find there: less than any asks for where none may come.
-inline int64_t OpenMemory(const NodeState& node) {
-  return node.eligible && node.tasks_left >= 1 ? node.memory_left : -1;
-}
-
-inline bool IsFeasible(const NodeState& node, const TaskShape& shape) {
-  return OpenMemory(node) >= shape.memory && HasCpuAndDevices(node, shape);
 }
 
 }  // namespace berth::placement

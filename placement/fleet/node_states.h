@@ -27,6 +27,11 @@ class NodeStates {
   void Clear();
 
   int32_t size() const { return static_cast<int32_t>(states_.size()); }
+  int model(NodeStateId id) const { return states_[id].model; }
+  // Valid until the next new state.
+  std::span<const DeviceWord> devices(NodeStateId id) const {
+    return {devices_.data() + states_[id].first_device, states_[id].devices};
+  }
   int64_t bytes() const;  // of memory held
 
  private:

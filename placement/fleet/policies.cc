@@ -32,6 +32,17 @@ int64_t FloorDivide(int64_t dividend, int64_t divisor) {
   return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
 }
 
+// Requires: so many are idle.
+DeviceSet LowestIdleDevices(std::span<const DeviceState> devices, int count) {
+  DeviceSet chosen = 0;
+  for (int i = 0; count > 0; ++i) {
+    const int idle = devices[i].IsIdle() ? 1 : 0;
+    chosen |= static_cast<DeviceSet>(idle) << i;
+    count -= idle;
+  }
+  return chosen;
+}
+
 // What the shape takes of a node's devices, in units. Whole devices count as they are on this node.
 int64_t UnitsAsked(const NodeView& view, const TaskShape& shape) {
   if (shape.gpu == GpuNeed::kShared) return shape.units;
@@ -227,7 +238,10 @@ DeviceSet SmallestIdleDevices(std::span<const DeviceState> devices, int count) {
 DeviceSet TightestDevices(const NodeView& view, const TaskShape& shape) {
   if (shape.gpu == GpuNeed::kNone) return 0;
   if (shape.gpu != GpuNeed::kShared) {
-    return SmallestIdleDevices(view.devices, DevicesAsked(shape, view.node));
+    const int asked = DevicesAsked(shape, view.node);
+    const bool alike = view.node.total_each > 0;
+    return alike ? LowestIdleDevices(view.devices, asked)
+                 : SmallestIdleDevices(view.devices, asked);
   }
   int tightest = -1;
   for (int i = 0; i < static_cast<int>(view.devices.size()); ++i) {

@@ -23,7 +23,7 @@ std::optional<Ranking::Entry> Scanned(const std::vector<int32_t>& scores) {
 TEST_CASE("a ranking without a feasible position has no best", "[ranking]") {
   const int32_t size = GENERATE(0, 1, 16, 17, 300);
 
-  const Ranking ranking(size);
+  Ranking ranking(size);
 
   CHECK(ranking.size() == size);
   CHECK_FALSE(ranking.Best());

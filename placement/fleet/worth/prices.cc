@@ -1,9 +1,10 @@
 #include "placement/fleet/worth/prices.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <tuple>
+
+#include "placement/fleet/node_states.h"
+#include "placement/vector_clones.h"
 
 namespace berth::placement {
 namespace {
@@ -67,77 +68,88 @@ void Prices::OrderByCells(const std::vector<Item>& items) {
   }
 }
 
-void Prices::FillTables(const std::vector<Item>& items) {
-  struct Candidate {
-    int cells = 0;
-    int item = 0;
-    int64_t earns = 0;
-  };
-  std::vector<Candidate> candidates;
-  for (size_t kind = 0; kind < tables_.size(); ++kind) {
-    for (int price = 0; price < kCpuPrices; ++price) {
-      candidates.clear();  // for each number of cells the best
-      for (const int i : orders_[kind]) {
-        const int64_t earns = items[i].price - cpu_prices_[price] * items[i].cpu;
-        if (earns <= 0) continue;
-        const int cells = items[i].cells[kind];
-        const Candidate candidate = {.cells = cells, .item = i, .earns = earns};
-        if (candidates.empty() || candidates.back().cells != cells) {
-          candidates.push_back(candidate);
-        } else if (earns > candidates.back().earns) {
-          candidates.back() = candidate;
-        }
-      }
-      auto& table = tables_[kind][price];
-      auto& fills = fills_[kind][price];
-      table[0] = 0;
-      fills[0] = -1;
-      for (int left = 1; left <= kCells; ++left) {
-        int64_t best = table[left - 1];
-        int fill = -1;
-        for (const Candidate& candidate : candidates) {
-          if (candidate.cells > left) break;
-          const int64_t earns = table[left - candidate.cells] + candidate.earns;
-          if (earns > best) {
-            best = earns;
-            fill = candidate.item;
-          }
-        }
-        table[left] = best;
-        fills[left] = fill;
+namespace {
+
+template <size_t N>
+using Amounts = std::array<int64_t, N>;
+
+// The items that need equally many cells, and the best of them at each price.
+struct Candidate {
+  int cells = 0;
+  Amounts<kCpuPrices> earns = {};
+  Amounts<kCpuPrices> item = {};
+};
+
+// The best filling of every remainder, at all prices side by side.
+BERTH_VECTOR_CLONES void FillTable(const std::vector<Candidate>& candidates,
+                                   Amounts<kCpuPrices>* table, Amounts<kCpuPrices>* fills) {
+  table[0].fill(0);
+  fills[0].fill(-1);
+  for (int left = 1; left <= kCells; ++left) {
+    Amounts<kCpuPrices> best = table[left - 1];
+    Amounts<kCpuPrices> fill;
+    fill.fill(-1);
+    for (const Candidate& candidate : candidates) {
+      if (candidate.cells > left) break;
+      const Amounts<kCpuPrices>& rest = table[left - candidate.cells];
+      for (int price = 0; price < kCpuPrices; ++price) {
+        const int64_t earns = rest[price] + candidate.earns[price];
+        fill[price] = earns > best[price] ? candidate.item[price] : fill[price];
+        best[price] = earns > best[price] ? earns : best[price];
       }
     }
+    table[left] = best;
+    fills[left] = fill;
   }
 }
 
-void Prices::CountCopies(const std::vector<Item>& items, const std::vector<Supply>& supplies) {
-  for (Table<int64_t>& unfilled : unfilled_) {
-    for (auto& row : unfilled) row.fill(0);
-  }
-  copies_.assign(items.size(), 0);
-  // Each supply is filled at the CPU price that is its own.
-  for (const Supply& supply : supplies) {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    int at = 0;
-    for (int price = 0; price < kCpuPrices; ++price) {
-      int64_t worth = cpu_prices_[price] * supply.cpu;
-      for (const auto& [kind, cells] : supply.devices) worth += tables_[kind][price][cells];
-      if (worth < least) {
-        least = worth;
-        at = price;
+}  // namespace
+
+void Prices::FillTables(const std::vector<Item>& items) {
+  std::vector<Candidate> candidates;
+  for (size_t kind = 0; kind < tables_.size(); ++kind) {
+    candidates.clear();
+    for (const int i : orders_[kind]) {
+      const int cells = items[i].cells[kind];
+      if (candidates.empty() || candidates.back().cells != cells) {
+        candidates.push_back({.cells = cells});
+      }
+      Candidate& candidate = candidates.back();
+      for (int price = 0; price < kCpuPrices; ++price) {
+        const int64_t earns = items[i].price - cpu_prices_[price] * items[i].cpu;
+        if (earns <= candidate.earns[price]) continue;  // 0 at first: none is filled at a loss
+        candidate.earns[price] = earns;
+        candidate.item[price] = i;
       }
     }
-    for (const auto& [kind, cells] : supply.devices) unfilled_[kind][at][cells] += supply.nodes;
+    FillTable(candidates, tables_[kind].data(), fills_[kind].data());
+  }
+}
+
+void Prices::CountCopies(const std::vector<Item>& items) {
+  for (Table& unfilled : unfilled_) unfilled.fill({});
+  copies_.assign(items.size(), 0);
+  // Each supply is filled at the CPU price that is its own.
+  for (const Supply& supply : supplies_) {
+    ByPrice worth = supply.cpu_worth;
+    const SupplyDevice* devices = supply_devices_.data() + supply.first_device;
+    for (uint32_t i = 0; i < supply.devices; ++i) {
+      const ByPrice& earns = tables_[devices[i].kind][devices[i].cells];
+      for (int price = 0; price < kCpuPrices; ++price) worth[price] += earns[price];
+    }
+    const auto least = std::min_element(worth.begin(), worth.end()) - worth.begin();
+    for (uint32_t i = 0; i < supply.devices; ++i) {
+      unfilled_[devices[i].kind][devices[i].cells][least] += supply.nodes;
+    }
   }
   for (size_t kind = 0; kind < unfilled_.size(); ++kind) {
-    for (int price = 0; price < kCpuPrices; ++price) {
-      auto& unfilled = unfilled_[kind][price];
-      for (int cells = kCells; cells > 0; --cells) {
-        const int64_t count = unfilled[cells];
+    for (int cells = kCells; cells > 0; --cells) {
+      for (int price = 0; price < kCpuPrices; ++price) {
+        const int64_t count = unfilled_[kind][cells][price];
         if (count == 0) continue;
-        const int fill = fills_[kind][price][cells];
+        const int64_t fill = fills_[kind][cells][price];
         if (fill >= 0) copies_[fill] += count;
-        unfilled[fill >= 0 ? cells - items[fill].cells[kind] : cells - 1] += count;
+        unfilled_[kind][fill >= 0 ? cells - items[fill].cells[kind] : cells - 1][price] += count;
       }
     }
   }
@@ -152,41 +164,63 @@ void Prices::Adjust(std::vector<Item>& items, int64_t rate) const {
   }
 }
 
-void Prices::Solve(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds,
-                   const std::vector<DemandClass>& classes) {
+int64_t Prices::TakeStock(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds) {
   int64_t size_left = 0;
   int64_t size_total = 0;
   int64_t cpu_total = 0;
-  // By CPU left, and the kinds and cells left of the devices.
-  std::map<std::pair<int64_t, std::vector<std::pair<uint8_t, uint8_t>>>, int64_t> counts;
+  NodeStates states;
+  std::array<DeviceWord, kDevicesMax> words;
+  struct Counted {
+    int64_t cpu = 0;
+    int64_t nodes = 0;
+  };
+  std::vector<Counted> counted;
+  supplies_.clear();
+  supply_devices_.clear();
   const size_t stride = nodes.size() / kNodesMax + 1;
-  std::vector<std::pair<uint8_t, uint8_t>> devices;
   for (size_t i = 0; i < nodes.size(); i += stride) {
     const WorthNode& node = nodes[i];
     if (!node.present) continue;
     cpu_total += node.cpu_total;
-    devices.clear();
+    size_t devices = 0;
     for (int j = 0; j < node.devices; ++j) {
       const int kind = kinds.KindOf(node.totals[j]);
       const int32_t left = node.LeftOf(j, kinds);
       size_total += SizeOf(kinds.total(kind), kinds.smallest());
       size_left += SizeOf(left, kinds.smallest());
       const int cells = CellsOf(left, kinds.total(kind));
-      if (cells > 0) devices.emplace_back(static_cast<uint8_t>(kind), static_cast<uint8_t>(cells));
+      if (cells > 0) words[devices++] = static_cast<DeviceWord>(kind) << 8 | cells;
     }
-    if (devices.empty()) continue;
-    std::sort(devices.begin(), devices.end(), std::greater<>());
-    ++counts[{node.cpu_left / kCpuStep * kCpuStep, devices}];
+    if (devices == 0) continue;
+    std::sort(words.begin(), words.begin() + devices);
+    const int64_t cpu = node.cpu_left / kCpuStep * kCpuStep;
+    const NodeStateId state = states.Of({.cpu_left = cpu}, {words.data(), devices});
+    if (static_cast<size_t>(state) == counted.size()) {
+      counted.push_back({.cpu = cpu});
+      supplies_.push_back({.first_device = static_cast<uint32_t>(supply_devices_.size()),
+                           .devices = static_cast<uint32_t>(devices)});
+      for (size_t j = 0; j < devices; ++j) {
+        supply_devices_.push_back({.kind = static_cast<uint8_t>(words[j] >> 8),
+                                   .cells = static_cast<uint8_t>(words[j] & 0xFF)});
+      }
+    }
+    ++counted[state].nodes;
   }
-  std::vector<Supply> supplies;
-  for (const auto& [key, count] : counts) {
-    supplies.push_back({.cpu = key.first, .devices = key.second, .nodes = count});
-  }
-
   const int64_t even_price = size_total * kPriceUnit / std::max<int64_t>(1, cpu_total);
-  for (int i = 0; i < kCpuPrices; ++i) {
-    cpu_prices_[i] = std::max<int64_t>(i > 0 ? 1 : 0, even_price * kCpuPriceQuarters[i] / 4);
+  for (int price = 0; price < kCpuPrices; ++price) {
+    cpu_prices_[price] =
+        std::max<int64_t>(price > 0 ? 1 : 0, even_price * kCpuPriceQuarters[price] / 4);
+    for (size_t i = 0; i < supplies_.size(); ++i) {
+      supplies_[i].nodes = counted[i].nodes;
+      supplies_[i].cpu_worth[price] = cpu_prices_[price] * counted[i].cpu;
+    }
   }
+  return size_left;
+}
+
+void Prices::Solve(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds,
+                   const std::vector<DemandClass>& classes) {
+  const int64_t size_left = TakeStock(nodes, kinds);
   const auto kinds_count = static_cast<size_t>(kinds.size());
   tables_.resize(kinds_count);
   fills_.resize(kinds_count);
@@ -199,7 +233,7 @@ void Prices::Solve(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds
   OrderByCells(items);
   for (int round = 0; round < rounds; ++round) {
     FillTables(items);
-    CountCopies(items, supplies);
+    CountCopies(items);
     Adjust(items, cold ? kColdRate * rounds / (rounds + 4 * round) : kWarmRate);
     if (round < rounds / 2) continue;
     for (Item& item : items) item.price_sum += item.price;

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "placement/fleet/worth/demand_classes.h"
@@ -30,8 +30,8 @@ inline constexpr int kCpuPrices = static_cast<int>(kCpuPriceQuarters.size());
 class Prices {
  public:
   // Rounds of the solution from nothing, and from the one before.
-  static constexpr int kRoundsCold = 200;
-  static constexpr int kRoundsWarm = 30;
+  static constexpr int kRoundsCold = 100;
+  static constexpr int kRoundsWarm = 15;
   // Of a larger fleet a sample is taken as the supply.
   static constexpr size_t kNodesMax = 4096;
 
@@ -40,14 +40,14 @@ class Prices {
              const std::vector<DemandClass>& classes);
 
   int64_t cpu_price(int i) const { return cpu_prices_[i]; }
-  // What a device of that kind with so many cells left earns at that price of CPU.
-  int64_t Earns(int kind, int cpu_price, int cells) const {
-    return tables_[kind][cpu_price][cells];
+  // What a device of that kind with so many cells left earns at each price of CPU.
+  const std::array<int64_t, kCpuPrices>& Earns(int kind, int cells) const {
+    return tables_[kind][cells];
   }
 
  private:
-  template <class T>
-  using Table = std::array<std::array<T, kCells + 1>, kCpuPrices>;
+  using ByPrice = std::array<int64_t, kCpuPrices>;
+  using Table = std::array<ByPrice, kCells + 1>;  // by cells left
   // The classes that are alike on one device.
   struct Item {
     int32_t units = 0;
@@ -62,25 +62,34 @@ class Prices {
   };
   // Nodes that are equal as far as prices go.
   struct Supply {
-    int64_t cpu = 0;
-    std::vector<std::pair<uint8_t, uint8_t>> devices = {};  // kind, cells left
+    ByPrice cpu_worth = {};
     int64_t nodes = 0;
+    uint32_t first_device = 0;  // in supply_devices_
+    uint32_t devices = 0;
+  };
+  struct SupplyDevice {
+    uint8_t kind = 0;
+    uint8_t cells = 0;  // left; more than 0
   };
 
   std::vector<Item> MakeItems(const DeviceKinds& kinds, const std::vector<DemandClass>& classes,
                               int64_t size_left) const;
   void OrderByCells(const std::vector<Item>& items);
   void FillTables(const std::vector<Item>& items);
-  void CountCopies(const std::vector<Item>& items, const std::vector<Supply>& supplies);
+  // The GPUs' size left in these nodes, and all prices of CPU.
+  int64_t TakeStock(const std::vector<WorthNode>& nodes, const DeviceKinds& kinds);
+  void CountCopies(const std::vector<Item>& items);
   void Adjust(std::vector<Item>& items, int64_t rate) const;
 
-  std::array<int64_t, kCpuPrices> cpu_prices_ = {};
-  std::vector<Table<int64_t>> tables_ = {};  // by kind
+  ByPrice cpu_prices_ = {};
+  std::vector<Table> tables_ = {};  // by kind
   // By what item a remainder of so many cells begins to be filled; -1: it loses a cell first.
-  std::vector<Table<int>> fills_ = {};
+  std::vector<Table> fills_ = {};
   std::vector<std::vector<int>> orders_ = {};  // by kind: the items, the smallest first
-  // Kept for their memory: remainders still to be filled, and copies that were.
-  std::vector<Table<int64_t>> unfilled_ = {};
+  // Kept for their memory: the supply, remainders still to be filled, and copies that were.
+  std::vector<Supply> supplies_ = {};
+  std::vector<SupplyDevice> supply_devices_ = {};
+  std::vector<Table> unfilled_ = {};
   std::vector<int64_t> copies_ = {};
   // Where the next solution starts: by units, whole and CPU of a device.
   std::map<std::tuple<int32_t, bool, int64_t>, int64_t> known_ = {};

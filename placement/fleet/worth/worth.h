@@ -15,6 +15,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "placement/fleet/gpu_policy.h"
+#include "placement/fleet/worth/copies_worth.h"
 #include "placement/fleet/worth/demand_classes.h"
 #include "placement/fleet/worth/model_rents.h"
 #include "placement/fleet/worth/prices.h"
@@ -24,7 +25,7 @@ namespace berth::placement {
 
 class Worth : public GpuPolicy {
  public:
-  // Prices are made anew after so many tasks, then whenever a quarter more have come, but at least
+  // Prices are made anew after so many tasks, then whenever as many more have come, but at least
   // whenever so many more, or as many as there are nodes, have.
   static constexpr int64_t kFirstRefresh = 8;
   static constexpr int64_t kRefreshStepMax = 1000;
@@ -41,13 +42,6 @@ class Worth : public GpuPolicy {
   uint64_t epoch() const override { return epoch_; }
 
  private:
-  struct Class {
-    int32_t devices = 1;
-    int32_t units = 0;
-    bool whole = false;
-    int64_t cpu = 0;
-    int64_t weight = 0;
-  };
   // What devices make of the worth of a node: what they earn at each price of CPU, and how many
   // copies of each class they hold; of a class of several devices, how many devices would do.
   struct Parts {
@@ -55,7 +49,15 @@ class Worth : public GpuPolicy {
     std::array<int32_t, DemandClasses::kClassesMax> copies = {};
 
     void Add(const Parts& other);
-    void Subtract(const Parts& other);
+  };
+  using PartsId = int32_t;
+  // What a node is worth, as of an epoch; 0: not yet, or no more.
+  struct Valuation {
+    uint64_t epoch = 0;
+    int64_t worth = 0;
+    Parts parts = {};
+    std::array<PartsId, kDevicesMax> of_device = {};
+    std::array<uint8_t, kDevicesMax> kinds = {};  // of the devices
   };
   struct Best {
     int64_t score = 0;
@@ -64,31 +66,33 @@ class Worth : public GpuPolicy {
 
   void RefreshIfNever();
   void Refresh();
-  void MakeClasses(const std::vector<DemandClass>& demand);
-  // What one device makes of the parts, kept from one refresh to the next. Valid until the next
-  // call.
-  const Parts& PartsOf(int kind, int32_t left, bool idle);
-  int64_t WorthOf(const Parts& parts, int64_t cpu_left, int model) const;
-  void Recompute(int32_t slot);
+  void ForgetParts();
+  const Parts& Nothing() const { return device_parts_.front(); }
+  // What one device makes of the parts, kept from one refresh to the next.
+  PartsId PartsOf(int kind, int32_t left, bool idle);
+  // Of a node with these parts, less and more those of a device.
+  int64_t WorthOf(const Parts& parts, const Parts& less, const Parts& more, int64_t cpu_left,
+                  int model) const;
+  const Valuation& Value(int32_t slot);
   Best Find(const NodeView& view, const TaskShape& shape);
   Best FindSharedDevice(int32_t slot, const TaskShape& shape);
+  Best FindWholeDevices(const NodeView& view, const TaskShape& shape);
 
   DeviceKinds kinds_ = {};
   DemandClasses mix_ = {};
   Prices prices_ = {};
   std::array<int64_t, kModelsMax> rents_ = {};
-  std::vector<Class> classes_ = {};
-  absl::flat_hash_map<uint64_t, Parts> device_parts_ = {};  // by kind, what is left, and idleness
+  std::vector<DemandClass> classes_ = {};
+  CopiesWorth copies_worth_ = {};  // of the same classes
+  std::vector<Parts> device_parts_ = {};
+  absl::flat_hash_map<uint64_t, PartsId> parts_ids_ = {};  // by kind, what is left, and idleness
 
   int64_t tasks_ = 0;
   int64_t next_refresh_ = kFirstRefresh;
   uint64_t epoch_ = 0;  // 0: there are no prices yet
 
-  // By slot. Parts and worth as of `computed_`, an epoch; 0: not yet, or no more.
-  std::vector<WorthNode> nodes_ = {};
-  std::vector<Parts> parts_ = {};
-  std::vector<int64_t> worths_ = {};
-  std::vector<uint64_t> computed_ = {};
+  std::vector<WorthNode> nodes_ = {};       // by slot
+  std::vector<Valuation> valuations_ = {};  // likewise
 };
 
 }  // namespace berth::placement
