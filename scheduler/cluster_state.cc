@@ -208,7 +208,9 @@ TaskEntry& ClusterState::Insert(model::TaskRecord record, uint64_t change) {
 
 TaskEntry& ClusterState::AddTask(model::TaskRecord record, uint64_t change) {
   TaskEntry& entry = Insert(std::move(record), change);
-  inventory_.Reserve(entry.record->instance, ReservationOf(*entry.record));
+  const placement::Reservation reservation = ReservationOf(*entry.record);
+  inventory_.Reserve(entry.record->instance, reservation);
+  fragmentation_.Note(reservation);
   failures_.Forget(entry.record->group);
   return entry;
 }
@@ -320,7 +322,9 @@ void ClusterState::EraseToken(const std::string& token, uint64_t change) {
 // --- after a restart --------------------------------------------------------------------------
 
 TaskEntry& ClusterState::RestoreTask(model::TaskRecord record) {
-  return Insert(std::move(record), 0);
+  TaskEntry& entry = Insert(std::move(record), 0);
+  fragmentation_.Note(ReservationOf(*entry.record));
+  return entry;
 }
 
 absl::Status ClusterState::RestoreReservations(InstanceEntry& entry) {

@@ -22,6 +22,7 @@
 #include "model/container_instance.h"
 #include "model/ids.h"
 #include "model/task.h"
+#include "placement/cluster_fragmentation.h"
 #include "placement/inventory.h"
 #include "scheduler/commands.h"
 #include "scheduler/failure_log.h"
@@ -169,6 +170,10 @@ class ClusterState {
   FailureLog& failures() { return failures_; }
   const FailureLog& failures() const { return failures_; }
 
+  // --- how much idle GPU memory typical tasks cannot use. What AddTask places is typical, and what
+  // is restored.
+  placement::ClusterFragmentation& fragmentation() { return fragmentation_; }
+
   // --- to try out on: whoever changes it puts it back before the command ends.
   placement::Inventory& inventory_for_trial() { return inventory_; }
 
@@ -233,6 +238,7 @@ class ClusterState {
 
   absl::flat_hash_map<std::string, TokenEntry> tokens_;
   FailureLog failures_;
+  placement::ClusterFragmentation fragmentation_;
 };
 
 }  // namespace berth::scheduler

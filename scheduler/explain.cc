@@ -91,23 +91,6 @@ std::optional<PlannedTask> PlanOne(const placement::Demand& demand, Inventory& i
   return planned;
 }
 
-// What a RunTask must say and a plan need not: a network, which does not bear on the place, and the
-// launch type where the definition leaves no choice of EC2.
-void FillIn(const State::Impl& state, RunTask& asked) {
-  const DefinitionEntry* entry = state.definitions.Resolve(asked.definition);
-  if (entry == nullptr) return;
-  const model::TaskDefinition& definition = *entry->record;
-  if (!asked.has_network_configuration &&
-      model::EffectiveNetworkMode(*definition.spec) == model::NetworkMode::kAwsvpc) {
-    asked.has_network_configuration = true;
-    asked.subnets = 1;
-  }
-  const std::vector<model::LaunchType>& possible = definition.compatibilities;
-  const bool takes_ec2 =
-      std::find(possible.begin(), possible.end(), model::LaunchType::kEc2) != possible.end();
-  if (!asked.launch_type && !takes_ec2 && !possible.empty()) asked.launch_type = possible.front();
-}
-
 absl::Status CheckPlanCount(int64_t count) {
   if (count >= 1 && count <= kPlanCountMax) return absl::OkStatus();
   return model::InvalidParameter(
@@ -122,6 +105,28 @@ std::optional<FailedPlacement> FailureOf(const ClusterState& cluster, const std:
 
 }  // namespace
 
+void FillInForPlan(const State::Impl& state, RunTask& asked) {
+  const DefinitionEntry* entry = state.definitions.Resolve(asked.definition);
+  if (entry == nullptr) return;
+  const model::TaskDefinition& definition = *entry->record;
+  if (!asked.has_network_configuration &&
+      model::EffectiveNetworkMode(*definition.spec) == model::NetworkMode::kAwsvpc) {
+    asked.has_network_configuration = true;
+    asked.subnets = 1;
+  }
+  const std::vector<model::LaunchType>& possible = definition.compatibilities;
+  const bool takes_ec2 =
+      std::find(possible.begin(), possible.end(), model::LaunchType::kEc2) != possible.end();
+  if (!asked.launch_type && !takes_ec2 && !possible.empty()) asked.launch_type = possible.front();
+}
+
+placement::Holder HolderOf(const State::Impl& state, const model::Task& task) {
+  return {.id = task.id.value,
+          .reservation = ReservationOf(task),
+          .demand = DemandOf(task),
+          .rules = RulesOf(state, task)};
+}
+
 placement::Explanation ExplainPlan(const State::Impl& state, const RunTaskPlan& plan) {
   const ClusterState& cluster = *plan.cluster;
   placement::Explanation why =
@@ -129,11 +134,7 @@ placement::Explanation ExplainPlan(const State::Impl& state, const RunTaskPlan& 
   const auto holders_on = [&](const model::InstanceId& id) {
     std::vector<placement::Holder> holders;
     for (const TaskEntry* entry : cluster.FindInstance(id)->live) {
-      const model::Task& task = *entry->record;
-      holders.push_back({.id = task.id.value,
-                         .reservation = ReservationOf(task),
-                         .demand = DemandOf(task),
-                         .rules = RulesOf(state, task)});
+      holders.push_back(HolderOf(state, *entry->record));
     }
     return holders;
   };
@@ -174,7 +175,7 @@ Outcome<Plan::Reply> Decide(State& state, const Plan& command, Context) {
   RunTask asked = command.task;
   const int64_t count = std::exchange(asked.count, 1);
   asked.client_token.clear();
-  FillIn(decision.state(), asked);
+  FillInForPlan(decision.state(), asked);
   if (absl::Status status = CheckPlanCount(count); !status.ok() && asked.later_refusal.ok()) {
     asked.later_refusal = std::move(status);
   }
