@@ -41,9 +41,24 @@ class GainSearch {
     looks_.Take(1 + std::ssize(fragmentation_.mix().tasks()) / kShapesALook);
     return FiguresOf(*inventory_.impl().Find(id), fragmentation_.mix()).fragmented_milli_mib;
   }
+  // What taking a task in changes there at least, and how; nothing: it cannot go there.
+  struct Taken {
+    int64_t change_milli_mib = 0;
+    Placement place = {};
+  };
+  // Tasks that may go to the same places, and change the same there.
+  struct Kind {
+    const Holder* holder = nullptr;  // one of them
+    std::vector<model::InstanceId> targets = {};
+    std::vector<std::optional<Taken>> taken = {};  // by each target as it stands
+  };
+
   std::vector<Placement> PlacesOn(const model::InstanceId& id, const Holder& holder);
-  void TryAll(const model::InstanceId& from, const Holder& holder,
-              const std::vector<model::InstanceId>& targets, Best& best);
+  std::optional<Taken> TakeIn(const model::InstanceId& to, const Holder& holder,
+                              const std::vector<model::GpuId>* but_not);
+  const Kind& KindOf(const Holder& holder, const std::vector<model::InstanceId>& worst,
+                     std::vector<Kind>& kinds);
+  void TryAll(const model::InstanceId& from, const Holder& holder, const Kind& kind, Best& best);
 
   HoldersOn movable_;
   ClusterFragmentation& fragmentation_;
@@ -75,27 +90,64 @@ std::vector<Placement> GainSearch::PlacesOn(const model::InstanceId& id, const H
   return places;
 }
 
-void GainSearch::TryAll(const model::InstanceId& from, const Holder& holder,
-                        const std::vector<model::InstanceId>& targets, Best& best) {
+std::optional<GainSearch::Taken> GainSearch::TakeIn(const model::InstanceId& to,
+                                                    const Holder& holder,
+                                                    const std::vector<model::GpuId>* but_not) {
+  std::optional<Taken> least;
+  const std::vector<Placement> places = PlacesOn(to, holder);
+  if (places.empty()) return least;
+  const int64_t without = FragmentedOn(to);
+  for (const Placement& place : places) {
+    if (but_not != nullptr && place.reservation.gpus == *but_not) continue;
+    const size_t mark = trial_.mark();
+    trial_.Reserve(to, place.reservation);
+    const int64_t change = FragmentedOn(to) - without;
+    trial_.BackTo(mark);
+    if (!least || change < least->change_milli_mib) {
+      least = Taken{.change_milli_mib = change, .place = place};
+    }
+  }
+  return least;
+}
+
+// Of a kind, what the targets make of it is found out once.
+const GainSearch::Kind& GainSearch::KindOf(const Holder& holder,
+                                           const std::vector<model::InstanceId>& worst,
+                                           std::vector<Kind>& kinds) {
+  const auto known = std::find_if(kinds.begin(), kinds.end(), [&holder](const Kind& kind) {
+    return AreAlikeElsewhere(*kind.holder, holder);
+  });
+  if (known != kinds.end()) return *known;
+  Kind kind{.holder = &holder, .targets = worst};
+  looks_.Take(holder.rules.empty() ? 1 : inventory_.size());
+  const auto usual =
+      Place(holder.demand, inventory_, holder.rules, {.group = holder.reservation.group});
+  if (usual && std::find(worst.begin(), worst.end(), usual->instance) == worst.end()) {
+    kind.targets.push_back(usual->instance);
+  }
+  for (const model::InstanceId& to : kind.targets) {
+    kind.taken.push_back(looks_.Spent() ? std::nullopt : TakeIn(to, holder, nullptr));
+  }
+  return kinds.emplace_back(std::move(kind));
+}
+
+void GainSearch::TryAll(const model::InstanceId& from, const Holder& holder, const Kind& kind,
+                        Best& best) {
   const size_t mark = trial_.mark();
   const int64_t held = FragmentedOn(from);
   trial_.Release(from, holder.reservation);
   const int64_t left = FragmentedOn(from);
-  for (const model::InstanceId& to : targets) {
-    if (looks_.Spent()) break;
-    const std::vector<Placement> places = PlacesOn(to, holder);
-    if (places.empty()) continue;
-    const int64_t without = FragmentedOn(to);
-    for (const Placement& place : places) {
-      if (to == from && place.reservation.gpus == holder.reservation.gpus) continue;
-      const size_t empty = trial_.mark();
-      trial_.Reserve(to, place.reservation);
-      const int64_t change = left - held + FragmentedOn(to) - without;
-      trial_.BackTo(empty);
-      if (change < best.change_milli_mib) {
-        best = {.change_milli_mib = change,
-                .move = Relocation{.holder = holder, .from = from, .to = place}};
-      }
+  for (size_t i = 0; i < kind.targets.size(); ++i) {
+    const model::InstanceId& to = kind.targets[i];
+    // Where it is now there is more room once it has left.
+    const std::optional<Taken> here =
+        to == from ? TakeIn(to, holder, &holder.reservation.gpus) : std::nullopt;
+    const std::optional<Taken>& taken = to == from ? here : kind.taken[i];
+    if (!taken) continue;
+    const int64_t change = left - held + taken->change_milli_mib;
+    if (change < best.change_milli_mib) {
+      best = {.change_milli_mib = change,
+              .move = Relocation{.holder = holder, .from = from, .to = taken->place}};
     }
   }
   trial_.BackTo(mark);
@@ -110,22 +162,20 @@ std::optional<DefragMove> GainSearch::MoveBest() {
     limited_ = true;
     worst.pop_back();
   }
-  Best best;
+  std::vector<Movable> movable;  // of each; the kinds point into it
   for (const model::InstanceId& from : worst) {
     std::vector<Holder> holders = movable_(from);
+    looks_.Take(std::ssize(holders));
     std::erase_if(holders, [this](const Holder& holder) { return moved_.contains(holder.id); });
-    const Movable movable = Arrange(std::move(holders), /*equal_max=*/1);
-    limited_ = limited_ || movable.limited;
-    for (const Holder& holder : movable.holders) {
+    movable.push_back(Arrange(std::move(holders), /*equal_max=*/1));
+    limited_ = limited_ || movable.back().limited;
+  }
+  Best best;
+  std::vector<Kind> kinds;
+  for (size_t i = 0; i < worst.size(); ++i) {
+    for (const Holder& holder : movable[i].holders) {
       if (looks_.Spent()) break;
-      std::vector<model::InstanceId> targets = worst;
-      looks_.Take(holder.rules.empty() ? 1 : inventory_.size());
-      const auto usual =
-          Place(holder.demand, inventory_, holder.rules, {.group = holder.reservation.group});
-      if (usual && std::find(worst.begin(), worst.end(), usual->instance) == worst.end()) {
-        targets.push_back(usual->instance);
-      }
-      TryAll(from, holder, targets, best);
+      TryAll(worst[i], holder, KindOf(holder, worst, kinds), best);
     }
   }
   if (!best.move) return std::nullopt;

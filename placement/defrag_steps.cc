@@ -47,15 +47,21 @@ DefragMove MoveOf(const Relocation& relocation) {
           .to_gpus = relocation.to.reservation.gpus};
 }
 
-bool AreAlike(const Holder& a, const Holder& b) {
+bool AreAlikeElsewhere(const Holder& a, const Holder& b) {
   const Reservation& x = a.reservation;
   const Reservation& y = b.reservation;
-  return std::tie(x.cpu_units, x.memory_mib, x.tcp_ports, x.udp_ports, x.gpu_use, x.gpus,
-                  x.gpu_memory_mib, x.gpu_containers, x.group, a.demand.required_attributes,
-                  a.demand.gpu.kind, a.rules.member_of, a.rules.distinct_instance) ==
-         std::tie(y.cpu_units, y.memory_mib, y.tcp_ports, y.udp_ports, y.gpu_use, y.gpus,
-                  y.gpu_memory_mib, y.gpu_containers, y.group, b.demand.required_attributes,
-                  b.demand.gpu.kind, b.rules.member_of, b.rules.distinct_instance);
+  return std::tie(x.cpu_units, x.memory_mib, x.tcp_ports, x.udp_ports, x.gpu_use, x.gpu_memory_mib,
+                  x.gpu_containers, x.group, a.demand.required_attributes, a.demand.gpu.kind,
+                  a.demand.gpu.count, a.demand.launch_type, a.rules.member_of,
+                  a.rules.distinct_instance) ==
+         std::tie(y.cpu_units, y.memory_mib, y.tcp_ports, y.udp_ports, y.gpu_use, y.gpu_memory_mib,
+                  y.gpu_containers, y.group, b.demand.required_attributes, b.demand.gpu.kind,
+                  b.demand.gpu.count, b.demand.launch_type, b.rules.member_of,
+                  b.rules.distinct_instance);
+}
+
+bool AreAlike(const Holder& a, const Holder& b) {
+  return a.reservation.gpus == b.reservation.gpus && AreAlikeElsewhere(a, b);
 }
 
 Movable Arrange(std::vector<Holder> holders, int64_t equal_max) {

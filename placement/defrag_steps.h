@@ -37,6 +37,8 @@ struct Movable {
 Movable Arrange(std::vector<Holder> holders, int64_t equal_max);
 // Whether moving the one is as good as moving the other.
 bool AreAlike(const Holder& a, const Holder& b);
+// The same but for the GPUs that they have: they may go to the same places.
+bool AreAlikeElsewhere(const Holder& a, const Holder& b);
 
 // Whether a task of that demand, rules and group may be on the instance as things stand.
 bool FitsOn(const model::InstanceId& instance, const Demand& demand, const Rules& rules,
