@@ -41,6 +41,12 @@ class LoopJob {
   const bool reads_only_;
 };
 
+// The command's Decide is found by its argument, in whichever header of scheduler/ it stands.
+template <class Command>
+auto DecideOne(scheduler::State& state, const Command& command, scheduler::Context context) {
+  return Decide(state, command, context);
+}
+
 template <class Command>
 class CommandJob : public LoopJob {
  public:
@@ -50,7 +56,7 @@ class CommandJob : public LoopJob {
       : LoopJob(scheduler::kReadsOnly<Command>), command_(std::move(command)) {}
 
   Decided Decide(scheduler::State& state, scheduler::Context context) final {
-    auto outcome = scheduler::Decide(state, command_, context);
+    auto outcome = DecideOne(state, command_, context);
     reply_ = std::move(outcome.reply);
     return {.changes = std::move(outcome.changes),
             .effects = std::move(outcome.effects),

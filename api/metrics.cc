@@ -102,6 +102,20 @@ std::string Metrics::Render(const Gauges& gauges) const {
     fmt::format_to(to, "berth_tasks{{cluster=\"{}\",status=\"PENDING\"}} {}\n", cluster.name,
                    cluster.pending_tasks);
   }
+  const auto per_cluster = [&](std::string_view name, std::string_view help, auto value_of) {
+    RenderHead(out, name, "gauge", help);
+    for (const Gauges::Cluster& cluster : gauges.clusters) {
+      fmt::format_to(to, "{}{{cluster=\"{}\"}} {}\n", name, cluster.name,
+                     value_of(cluster.fragmentation));
+    }
+  };
+  per_cluster("berth_gpu_memory_idle_mib", "GPU memory that no task holds, where tasks may go",
+              [](const auto& figures) { return figures.idle_mib; });
+  per_cluster("berth_gpu_memory_fragmented_mib",
+              "Of that, what a typical task of late could not use, in the mean",
+              [](const auto& figures) { return figures.fragmented_mib(); });
+  per_cluster("berth_gpu_memory_fragmentation_ratio", "Fragmented by idle GPU memory, 0 to 1",
+              [](const auto& figures) { return figures.ratio(); });
   return out;
 }
 

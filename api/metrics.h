@@ -15,6 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "placement/fragmentation_figures.h"
 
 namespace berth::api {
 
@@ -55,6 +56,7 @@ struct Gauges {
     int64_t instances = 0;
     int64_t running_tasks = 0;
     int64_t pending_tasks = 0;
+    placement::FragmentationFigures fragmentation = {};
   };
   std::vector<Cluster> clusters = {};
 };

@@ -17,6 +17,7 @@
 #include "api/errors.h"
 #include "api/json_find.h"
 #include "api/json_writer.h"
+#include "api/shapes/defrag.h"
 #include "api/shapes/explanation.h"
 #include "api/shapes/launch_request.h"
 #include "api/shapes/placement_rules.h"
@@ -77,6 +78,40 @@ void WriteFailure(const std::optional<scheduler::FailedPlacement>& failure,
   json.BeginObject("failure");
   WriteFailedPlacement(*failure, cluster, scope, json);
   json.EndObject();
+}
+
+// What is asked of a defrag plan beside a RunTask's members.
+struct DefragQuestion {
+  int64_t moves_max = placement::kDefragMovesDefault;
+  bool has_definition = false;
+};
+
+absl::StatusOr<DefragQuestion> ReadDefragQuestion(const std::string& body) {
+  rapidjson::Document document;
+  document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(body);
+  if (document.HasParseError() || !document.IsObject()) {
+    return SerializationError("the body is no JSON object");
+  }
+  DefragQuestion question{.has_definition = FindMember(&document, "taskDefinition") != nullptr};
+  for (const auto& member : document.GetObject()) {
+    const std::string_view name = TextOf(member.name);
+    if (name == "cluster" || name == "moves") continue;
+    if (schema::FindMember(InputOf("RunTask"), name) == nullptr) {
+      return model::InvalidParameter(absl::StrFormat(
+          "%s is not a member here; there are cluster, moves, and those of RunTask about a task",
+          name.substr(0, 64)));
+    }
+    if (!question.has_definition && !member.value.IsNull()) {
+      return model::InvalidParameter(absl::StrFormat(
+          "%s is about a task, and taskDefinition does not say which", name.substr(0, 64)));
+    }
+  }
+  if (FindMember(&document, "moves") != nullptr) {
+    const std::optional<int64_t> moves = FindInt(&document, "moves");
+    if (!moves) return SerializationError("moves is not a whole number");
+    question.moves_max = *moves;
+  }
+  return question;
 }
 
 std::string WritePlan(const scheduler::Plan::Reply& reply, int64_t count,
@@ -201,6 +236,7 @@ std::string NameOfService(const std::string& text) {
 
 std::string_view PlacementEndpoints::ActionOf(std::string_view method, std::string_view path) {
   if (method != "POST") return {};
+  if (path == kDefragPath) return kGetDefragPlanAction;
   return path == kPlanPath ? kGetPlanAction : kGetExplanationAction;
 }
 
@@ -212,6 +248,9 @@ ApiResponse PlacementEndpoints::Refused(const absl::Status& error, std::string r
 
 net::awaitable<ApiResponse> PlacementEndpoints::Respond(std::string_view action, std::string,
                                                         std::string body, Caller caller) {
+  if (action == kGetDefragPlanAction) {
+    co_return co_await Defrag(std::move(body), std::move(caller));
+  }
   if (action == kGetPlanAction) co_return co_await Plan(std::move(body), std::move(caller));
   co_return co_await Explain(std::move(body), std::move(caller));
 }
@@ -232,6 +271,41 @@ net::awaitable<ApiResponse> PlacementEndpoints::Plan(std::string body, Caller ca
   if (!reply.ok()) co_return Refused(InCluster(reply.status(), cluster), about[0].arn);
   co_return ApiResponse{.body = WritePlan(*reply, count, cluster, scope),
                         .resources = {about[0].arn}};
+}
+
+net::awaitable<ApiResponse> PlacementEndpoints::Defrag(std::string body, Caller caller) {
+  const model::ArnScope& scope = context_.settings.scope;
+  absl::StatusOr<DefragQuestion> question = ReadDefragQuestion(body);
+  // About a task to be run, or about the cluster.
+  const char* alike = question.ok() && question->has_definition ? "RunTask" : "ListTasks";
+  absl::StatusOr<JsonBody> parsed = JsonBody::Parse(std::move(body), InputOf(alike));
+  if (!parsed.ok()) co_return Refused(parsed.status(), "*");
+  const std::vector<CallResource> about = api::ResourcesOf(alike, parsed->root(), scope);
+  if (absl::Status status = Authorize(caller, kGetDefragPlanAction, about, scope); !status.ok()) {
+    co_return Refused(status, about[0].arn);
+  }
+  if (!question.ok()) co_return Refused(question.status(), about[0].arn);
+  scheduler::Defrag command{.moves_max = question->moves_max};
+  if (question->has_definition) {
+    absl::StatusOr<scheduler::Plan> plan = ParsePlan(parsed->root(), scope);
+    if (!plan.ok()) co_return Refused(plan.status(), about[0].arn);
+    command.cluster = plan->task.cluster;
+    command.task = std::move(plan->task);
+  } else {
+    const JsonView name = parsed->root().Find("cluster");
+    absl::StatusOr<model::ClusterName> cluster =
+        ClusterArgument(scope, name ? std::optional(std::string(name.AsString())) : std::nullopt);
+    if (!cluster.ok()) co_return Refused(cluster.status(), about[0].arn);
+    command.cluster = *std::move(cluster);
+  }
+  const model::ClusterName cluster = command.cluster;
+  auto reply = co_await context_.loop.Submit(std::move(command));
+  if (!reply.ok()) co_return Refused(InCluster(reply.status(), cluster), about[0].arn);
+  JsonWriter json;
+  json.BeginObject();
+  WriteDefragPlan(*reply, cluster, scope, json);
+  json.EndObject();
+  co_return ApiResponse{.body = json.Take(), .resources = {about[0].arn}};
 }
 
 net::awaitable<ApiResponse> PlacementEndpoints::Explain(std::string body, Caller caller) {

@@ -13,6 +13,7 @@
 #include "api/host_names.h"
 #include "api/json_writer.h"
 #include "model/errors.h"
+#include "scheduler/defrag.h"
 
 namespace berth::api {
 namespace {
@@ -22,7 +23,7 @@ constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHint[] =
     R"({"service":"berth","speaks":"the Amazon ECS API: POST / with X-Amz-Target",)"
     R"("paths":["/healthz","/readyz","/metrics","/acs/ws","/berth/v1/keys","/berth/v1/explain",)"
-    R"("/berth/v1/plan"]})";
+    R"("/berth/v1/plan","/berth/v1/defrag"]})";
 // At most that many clusters have series of their own.
 constexpr int64_t kMetricClustersMax = 100;
 
@@ -53,6 +54,19 @@ HttpResponse NotAllowed(const HttpRequest& request, const std::string& path, con
       absl::StrFormat("%s is not possible on %s; use %s", request.method, path, allow));
   response.allow = allow;
   return response;
+}
+
+// Both are in the order of the clusters' names; either may lack one that has come or gone
+// meanwhile.
+void AddFragmentation(const std::vector<scheduler::ReadFragmentation::Row>& rows,
+                      std::vector<Gauges::Cluster>& clusters) {
+  auto row = rows.begin();
+  for (Gauges::Cluster& cluster : clusters) {
+    while (row != rows.end() && row->cluster.value < cluster.name) ++row;
+    if (row != rows.end() && row->cluster.value == cluster.name) {
+      cluster.fragmentation = row->figures;
+    }
+  }
 }
 
 }  // namespace
@@ -226,6 +240,7 @@ net::awaitable<HttpResponse> Router::RenderMetrics() {
   scheduler::ListClusters list{.limit = kMetricClustersMax};
   auto names = co_await loop.Submit(std::move(list));
   if (names.ok()) {
+    scheduler::ReadFragmentation read{.clusters = names->names};
     scheduler::DescribeClusters describe{.names = std::move(names->names)};
     auto described = co_await loop.Submit(std::move(describe));
     if (described.ok()) {
@@ -236,6 +251,8 @@ net::awaitable<HttpResponse> Router::RenderMetrics() {
                                    .pending_tasks = cluster.pending_tasks});
       }
     }
+    auto fragmentation = co_await loop.Submit(std::move(read));
+    if (fragmentation.ok()) AddFragmentation(fragmentation->rows, gauges.clusters);
   }
   co_return HttpResponse{.content_type = kPrometheusText, .body = parts_.metrics.Render(gauges)};
 }

@@ -20,6 +20,8 @@ Command AddAgent(CLI::App& root);
 Command AddKey(CLI::App& root);
 Command AddExplain(CLI::App& root);
 Command AddPlan(CLI::App& root);
+Command AddDefrag(CLI::App& root);
+Command AddExport(CLI::App& root);
 Command AddDoctor(CLI::App& root);
 Command AddCompletion(CLI::App& root);
 Command AddApiReference(CLI::App& root);

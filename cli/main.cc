@@ -60,6 +60,7 @@ int Main(int argc, char** argv) {
       berth::cli::AddDev(root),          berth::cli::AddServer(root),
       berth::cli::AddAgent(root),        berth::cli::AddKey(root),
       berth::cli::AddExplain(root),      berth::cli::AddPlan(root),
+      berth::cli::AddDefrag(root),       berth::cli::AddExport(root),
       berth::cli::AddDoctor(root),       berth::cli::AddCompletion(root),
       berth::cli::AddApiReference(root), berth::cli::AddSimulate(root),
   };

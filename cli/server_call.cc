@@ -5,6 +5,9 @@
 #include <iostream>
 #include <optional>
 #include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -29,6 +32,8 @@ namespace {
 
 // Any region will do: the server restricts none.
 constexpr char kRegion[] = "us-east-1";
+constexpr int kThrottledAttemptsMax = 30;
+constexpr std::chrono::milliseconds kThrottledPause{1000};
 
 }  // namespace
 
@@ -75,8 +80,13 @@ std::string Text(const Value& object, const char* name) {
   return buffer.GetString();
 }
 
-rapidjson::Document CallServer(const ServerCallSettings& settings, const std::string& method,
-                               const std::string& path, const std::string& body) {
+namespace {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+agent::HttpResponse Exchange(const ServerCallSettings& settings, const std::string& method,
+                             const std::string& path, const Headers& headers,
+                             const std::string& body) {
   absl::StatusOr<agent::HttpAddress> address = agent::ParseHttpUrl(settings.server);
   if (!address.ok()) {
     throw UsageError(fmt::format("--server: {}", std::string(address.status().message())));
@@ -86,7 +96,7 @@ rapidjson::Document CallServer(const ServerCallSettings& settings, const std::st
                                : FindCredentials(settings.credentials);
   auth::HttpParts parts{.method = method, .target = address->path + path, .body = body};
   parts.headers.emplace_back("Host", agent::Authority(*address));
-  if (!body.empty()) parts.headers.emplace_back("Content-Type", "application/json");
+  parts.headers.insert(parts.headers.end(), headers.begin(), headers.end());
 
   agent::HttpRequest request{.method = method, .target = parts.target, .body = body};
   request.headers.assign(parts.headers.begin() + 1, parts.headers.end());  // Host is the client's
@@ -109,19 +119,50 @@ rapidjson::Document CallServer(const ServerCallSettings& settings, const std::st
   while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) io.run_one();
   absl::StatusOr<agent::HttpResponse> response = future.get();
   if (!response.ok()) throw std::runtime_error(std::string(response.status().message()));
+  return *std::move(response);
+}
 
+// The body of an answer, refusals included.
+rapidjson::Document ReadBody(const ServerCallSettings& settings,
+                             const agent::HttpResponse& response) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(response->body);
+  document.Parse<rapidjson::kParseIterativeFlag>(response.body);
   if (document.HasParseError() || !document.IsObject()) {
     throw std::runtime_error(
         fmt::format("{} answered {} with no JSON object: is it a Berth server?", settings.server,
-                    response->status));
-  }
-  if (response->status != 200) {
-    throw std::runtime_error(
-        fmt::format("{}: {}", Text(document, "__type"), Text(document, "message")));
+                    response.status));
   }
   return document;
+}
+
+[[noreturn]] void ThrowRefusal(const Value& answer) {
+  throw std::runtime_error(fmt::format("{}: {}", Text(answer, "__type"), Text(answer, "message")));
+}
+
+}  // namespace
+
+rapidjson::Document CallServer(const ServerCallSettings& settings, const std::string& method,
+                               const std::string& path, const std::string& body) {
+  Headers headers;
+  if (!body.empty()) headers.emplace_back("Content-Type", "application/json");
+  const agent::HttpResponse response = Exchange(settings, method, path, headers, body);
+  rapidjson::Document answer = ReadBody(settings, response);
+  if (response.status != 200) ThrowRefusal(answer);
+  return answer;
+}
+
+rapidjson::Document CallAction(const ServerCallSettings& settings, const std::string& action,
+                               const std::string& body) {
+  const Headers headers = {{"Content-Type", "application/x-amz-json-1.1"},
+                           {"X-Amz-Target", "AmazonEC2ContainerServiceV20141113." + action}};
+  for (int attempt = 1;; ++attempt) {
+    const agent::HttpResponse response = Exchange(settings, "POST", "/", headers, body);
+    rapidjson::Document answer = ReadBody(settings, response);
+    if (response.status == 200) return answer;
+    const bool throttled = Text(answer, "__type").ends_with("ThrottlingException");
+    if (!throttled || attempt == kThrottledAttemptsMax) ThrowRefusal(answer);
+    std::this_thread::sleep_for(kThrottledPause);
+  }
 }
 
 void PrintJson(const Value& value) {

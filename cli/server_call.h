@@ -30,6 +30,10 @@ void AddServerCallFlags(CLI::App& command, ServerCallSettings& settings);
 rapidjson::Document CallServer(const ServerCallSettings& settings, const std::string& method,
                                const std::string& path, const std::string& body);
 
+// The same with an action of the ECS API: "ListTasks". Waits and tries again while it is throttled.
+rapidjson::Document CallAction(const ServerCallSettings& settings, const std::string& action,
+                               const std::string& body);
+
 // A member as text; "-" when absent.
 std::string Text(const rapidjson::Value& object, const char* name);
 void PrintJson(const rapidjson::Value& value);

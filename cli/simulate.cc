@@ -40,8 +40,9 @@ using simulator::TraceResults;
 
 constexpr char kFooter[] = R"(
 Tasks of the trace arrive in an order drawn by the seed until they have asked for 130 % of the GPUs;
-none leaves, and one that does not fit is dropped. Same seed, same answer. docs/placement.md says
-where to get the traces, what the policies do and what the figures mean.
+none leaves, and one that does not fit is dropped. Same seed, same answer. Tasks that `berth export`
+wrote arrive in the order in which they did; the seed then draws copies of them up to 130 %.
+docs/placement.md says where to get the traces, what the policies do and what the figures mean.
 
 --output json prints one array, with one object for each policy and seed: policy, seed, arrived,
 failed, alloc_pct_at_100, alloc_pct_at_130, decision_hash. With several --tasks each also has tasks.
@@ -230,7 +231,7 @@ std::vector<TraceResults> Simulate(const Settings& settings) {
   for (size_t trace = 0; trace < traces.size(); ++trace) {
     results.push_back({.name = std::filesystem::path(settings.tasks[trace]).stem().string(),
                        .nodes = std::ssize(traces[trace].nodes),
-                       .gpus = traces[trace].gpu_milli / simulator::kMilliPerGpu,
+                       .gpus = traces[trace].gpus,
                        .tasks = std::ssize(traces[trace].tasks)});
   }
   for (size_t i = 0; i < jobs.size(); ++i) {
@@ -300,14 +301,16 @@ Command AddSimulate(CLI::App& root) {
       root.add_subcommand("simulate", "Replay a trace of tasks against GPU policies");
   command->footer(kFooter);
   auto settings = std::make_shared<Settings>();
-  command->add_option("--nodes", settings->nodes, "The nodes: sn,cpu_milli,memory_mib,gpu,model")
+  command
+      ->add_option("--nodes", settings->nodes,
+                   "The nodes: sn,cpu_milli,memory_mib,gpu,model; or what berth export wrote")
       ->type_name("CSV")
       ->required();
   command
       ->add_option(
           "--tasks", settings->tasks,
-          "The tasks: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]; may be given "
-          "more than once")
+          "The tasks: name,cpu_milli,memory_mib,num_gpu,gpu_milli[,gpu_spec]; or what berth export "
+          "wrote; may be given more than once")
       ->type_name("CSV")
       ->delimiter(',')
       ->required();

@@ -85,6 +85,19 @@ void Deflate(const Trace& trace, GoRandom& random, Arrivals& arrivals) {
   arrivals.copies.assign(arrivals.tasks.size(), Arrivals::kOriginal);
 }
 
+// Those that arrive before too much is asked for.
+void KeepFirst(const Trace& trace, Arrivals& arrivals) {
+  int64_t asked = 0;
+  size_t kept = 0;
+  while (kept < arrivals.tasks.size()) {
+    asked += MilliOf(trace, arrivals.tasks[kept]);
+    if (asked * 10 > kArrivedTenthsMax * trace.gpu_milli) break;
+    ++kept;
+  }
+  arrivals.tasks.resize(kept);
+  arrivals.copies.resize(kept);
+}
+
 }  // namespace
 
 absl::StatusOr<Arrivals> DrawArrivals(const Trace& trace, int64_t seed) {
@@ -94,13 +107,15 @@ absl::StatusOr<Arrivals> DrawArrivals(const Trace& trace, int64_t seed) {
   Arrivals arrivals;
   arrivals.tasks.resize(trace.tasks.size());
   std::iota(arrivals.tasks.begin(), arrivals.tasks.end(), 0);
-  for (int64_t i = std::ssize(arrivals.tasks) - 1; i > 0; --i) {
+  for (int64_t i = std::ssize(arrivals.tasks) - 1; i > 0 && !trace.timed; --i) {
     std::swap(arrivals.tasks[i], arrivals.tasks[random.IntnForShuffle(i + 1)]);
   }
   arrivals.copies.assign(arrivals.tasks.size(), Arrivals::kOriginal);
 
   if (trace.gpu_milli_asked * 10 < kArrivedTenthsMax * trace.gpu_milli) {
     if (absl::Status status = Inflate(trace, random, arrivals); !status.ok()) return status;
+  } else if (trace.timed) {
+    KeepFirst(trace, arrivals);
   } else {
     Deflate(trace, random, arrivals);
   }

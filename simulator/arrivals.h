@@ -23,6 +23,8 @@ struct Arrivals {
   std::vector<int32_t> node_order = {};  // the node in Trace::nodes that has this index
 };
 
+// Of a timed trace, tasks arrive in their order; copies of them are drawn after that all the same,
+// where they do not ask for enough.
 absl::StatusOr<Arrivals> DrawArrivals(const Trace& trace, int64_t seed);
 
 // As the experiment names it: the task's name, and "-tuned-<k>" for a copy.

@@ -128,7 +128,7 @@ absl::StatusOr<RunResult> RunExperiment(const Trace& trace, placement::GpuPolicy
   int64_t used_milli = 0;
   for (const int32_t task : arrivals->tasks) {
     const int32_t number = trace.shape_of_task[task];
-    const int64_t milli = GpuMilli(trace.shapes[number]);
+    const int64_t milli = GpuMilli(trace.shapes[number], trace.milli_per_gpu);
     fleet.NoteArrival(shapes[number]);
     const std::optional<FleetChoice> choice = fleet.Choose(shapes[number]);
     arrived_milli += milli;

@@ -9,11 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "placement/fleet/task_shape.h"
 
 namespace berth::simulator {
 
@@ -27,6 +29,10 @@ struct TraceNode {
   int64_t memory_mib = 0;
   int gpus = 0;
   std::string model = {};
+  // Of a trace of Berth's own (berth_trace.h): what each device has, 0 where it cannot be shared,
+  // and what they have together.
+  std::vector<int32_t> device_mib = {};
+  int64_t gpu_mib = 0;
 
   bool operator==(const TraceNode&) const = default;
 };
@@ -38,11 +44,15 @@ struct TraceTask {
   int gpus = 0;
   int64_t gpu_milli = 0;        // of each; kMilliPerGpu when there are several, 0 without any
   std::string gpu_models = {};  // joined by '|'; empty: any
+  // Of a trace of Berth's own: what of a GPU, and when. gpu_milli is then in MiB, 0 for whole ones.
+  std::optional<placement::GpuNeed> need = std::nullopt;
+  double arrived_at = 0;  // seconds since 1970
+  std::optional<double> ended_at = std::nullopt;
 
   bool operator==(const TraceTask&) const = default;
 };
 
-// In the order of the lines.
+// In the order of the lines. A trace of Berth's own is known by its columns, and read as such.
 absl::StatusOr<std::vector<TraceNode>> ReadTraceNodes(std::string_view csv);
 absl::StatusOr<std::vector<TraceTask>> ReadTraceTasks(std::string_view csv);
 

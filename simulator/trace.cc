@@ -46,11 +46,13 @@ TaskShape ShapeOf(const TraceTask& task, Models& models) {
   TaskShape shape = {.cpu = task.cpu_milli, .memory = task.memory_mib};
   if (task.gpus == 0) return shape;
   shape.models = models.SetOf(task.gpu_models);
-  if (task.gpus == 1 && task.gpu_milli < kMilliPerGpu) {
+  const bool shares =
+      task.need ? *task.need == GpuNeed::kShared : task.gpus == 1 && task.gpu_milli < kMilliPerGpu;
+  if (shares) {
     shape.gpu = GpuNeed::kShared;
     shape.units = static_cast<int32_t>(task.gpu_milli);
   } else {
-    shape.gpu = GpuNeed::kWhole;
+    shape.gpu = task.need.value_or(GpuNeed::kWhole);
     shape.devices = task.gpus;
   }
   return shape;
@@ -72,10 +74,39 @@ placement::TaskMix MixOf(const Trace& trace) {
   return placement::TaskMix(std::move(shapes));
 }
 
+// Whether the trace is one of Berth's own, all of it; then by arrival, and what a whole device
+// counts.
+absl::Status TakeUnits(Trace& trace) {
+  const auto of_berth = std::count_if(trace.tasks.begin(), trace.tasks.end(),
+                                      [](const TraceTask& task) { return task.need.has_value(); });
+  int64_t gpus = 0;
+  int64_t mib = 0;
+  bool nodes_of_berth = false;
+  for (const TraceNode& node : trace.nodes) {
+    gpus += node.gpus;
+    mib += node.gpu_mib;
+    nodes_of_berth = nodes_of_berth || !node.device_mib.empty();
+  }
+  trace.timed = of_berth > 0;
+  if (gpus > 0 && trace.timed != nodes_of_berth) {
+    return absl::InvalidArgumentError(
+        "nodes and tasks are of different formats: openb's and Berth's own do not go together");
+  }
+  if (!trace.timed) return absl::OkStatus();
+  if (gpus > 0) trace.milli_per_gpu = std::max<int64_t>(1, mib / gpus);
+  for (TraceTask& task : trace.tasks) {
+    if (task.gpus > 0 && task.gpu_milli == 0) task.gpu_milli = trace.milli_per_gpu;
+  }
+  std::stable_sort(
+      trace.tasks.begin(), trace.tasks.end(),
+      [](const TraceTask& a, const TraceTask& b) { return a.arrived_at < b.arrived_at; });
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-int64_t GpuMilli(const TaskShape& shape) {
-  return shape.gpu == GpuNeed::kShared ? shape.units : shape.devices * kMilliPerGpu;
+int64_t GpuMilli(const TaskShape& shape, int64_t milli_per_gpu) {
+  return shape.gpu == GpuNeed::kShared ? shape.units : shape.devices * milli_per_gpu;
 }
 
 absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<TraceTask> tasks) {
@@ -85,6 +116,7 @@ absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<Tra
   const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
   std::sort(trace.nodes.begin(), trace.nodes.end(), by_name);
   std::sort(trace.tasks.begin(), trace.tasks.end(), by_name);
+  if (absl::Status status = TakeUnits(trace); !status.ok()) return status;
 
   Models models;
   for (const TraceNode& node : trace.nodes) {
@@ -93,8 +125,11 @@ absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<Tra
          .memory = node.memory_mib,
          .tasks_max = kTasksPerNodeMax,
          .model = models.NumberOf(node.model),
-         .device_totals = std::vector<int32_t>(node.gpus, static_cast<int32_t>(kMilliPerGpu))});
-    trace.gpu_milli += node.gpus * kMilliPerGpu;
+         .device_totals =
+             trace.timed ? node.device_mib
+                         : std::vector<int32_t>(node.gpus, static_cast<int32_t>(kMilliPerGpu))});
+    trace.gpu_milli += trace.timed ? node.gpu_mib : node.gpus * kMilliPerGpu;
+    trace.gpus += node.gpus;
   }
   absl::flat_hash_map<TaskShape, int32_t> numbers;
   for (const TraceTask& task : trace.tasks) {
@@ -103,7 +138,7 @@ absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<Tra
         numbers.try_emplace(shape, static_cast<int32_t>(trace.shapes.size()));
     if (added) trace.shapes.push_back(shape);
     trace.shape_of_task.push_back(known->second);
-    trace.gpu_milli_asked += GpuMilli(shape);
+    trace.gpu_milli_asked += GpuMilli(shape, trace.milli_per_gpu);
   }
   if (models.size() > placement::kModelsMax) {
     return absl::InvalidArgumentError(absl::StrFormat("%d GPU models; %d can be told apart",

@@ -15,6 +15,7 @@ namespace berth::api {
 inline constexpr char kPollAction[] = "ecs:Poll";  // an agent's channel
 inline constexpr char kGetExplanationAction[] = "ecs:GetExplanation";
 inline constexpr char kGetPlanAction[] = "ecs:GetPlan";
+inline constexpr char kGetDefragPlanAction[] = "ecs:GetDefragPlan";
 inline constexpr char kCreateKeyAction[] = "iam:CreateAccessKey";
 inline constexpr char kRevokeKeyAction[] = "iam:DeleteAccessKey";
 inline constexpr char kListKeysAction[] = "iam:ListAccessKeys";

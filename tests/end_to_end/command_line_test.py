@@ -23,7 +23,7 @@ def berth(*arguments, environment=None, cwd=None):
 
 @pytest.mark.parametrize(
     "command",
-    ["dev", "server", "agent", "key", "explain", "plan", "doctor", "completion", "api-reference",
+    ["dev", "server", "agent", "key", "explain", "plan", "defrag", "export", "doctor", "completion", "api-reference",
      "simulate"],
 )
 def test_every_command_has_help_with_an_example(command):
