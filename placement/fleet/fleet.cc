@@ -34,6 +34,8 @@ int64_t BytesOf(const std::vector<T>& values) {
 Fleet::Fleet(std::unique_ptr<GpuPolicy> policy, int64_t cache_bytes_max)
     : policy_(std::move(policy)),
       is_costly_(policy_->is_costly()),
+      index_(policy_->keyed() == nullptr ? nullptr
+                                         : std::make_unique<RoomIndex>(policy_->keyed()->step())),
       cache_bytes_max_(cache_bytes_max) {}
 
 // --- nodes
@@ -130,12 +132,14 @@ void Fleet::GrowDevices(int devices_per_slot) {
 }
 
 void Fleet::SortWords(int32_t slot) {
+  if (!is_costly_) return;
   const std::span<DeviceWord> words = Words(slot);
   std::transform(Devices(slot).begin(), Devices(slot).end(), words.begin(), ToWord);
   std::sort(words.begin(), words.end());
 }
 
 void Fleet::ReplaceWord(int32_t slot, DeviceWord before, DeviceWord after) {
+  if (!is_costly_) return;
   const std::span<DeviceWord> words = Words(slot);
   auto at = std::find(words.begin(), words.end(), before);
   for (; at != words.begin() && *(at - 1) > after; --at) *at = *(at - 1);
@@ -167,9 +171,18 @@ void Fleet::Changed(int32_t slot) {
                   .idle_devices = node.idle_devices,
                   .devices = node.devices,
                   .model = node.model};
+  if (index_ != nullptr) IndexRoom(slot);
   if (!is_costly_) return;
   rooms_[slot].state = states_.Of(node, Words(slot));
   if (states_.size() > std::max(kStatesMin, kStatesPerNode * slots())) ForgetStates();
+}
+
+void Fleet::IndexRoom(int32_t slot) {
+  if (slots() > RoomIndex::kSlotsMax) {
+    index_ = nullptr;
+    return;
+  }
+  index_->Set(slot, nodes_[slot], policy_->keyed()->Key(view(slot)));
 }
 
 void Fleet::ForgetStates() {
@@ -197,6 +210,7 @@ ShapeId Fleet::Intern(const TaskShape& shape) {
     shapes_[known->second].shape = shape;
     shapes_[known->second].scores = InternScores(shape);
     policy_->ShapeAdded(known->second, shape);
+    if (index_ != nullptr) index_->Add(known->second, shape);
   }
   ++shapes_[known->second].uses;
   return known->second;
@@ -209,6 +223,7 @@ void Fleet::Release(ShapeId id) {
   shape_ids_.erase(shape.shape);
   DropRanking(shape);
   ReleaseScores(shape.scores);
+  if (index_ != nullptr) index_->Remove(id);
   free_shapes_.push_back(id);
 }
 
@@ -334,6 +349,10 @@ void Fleet::BringUpToDate(ShapeId id) {
 
 std::optional<FleetChoice> Fleet::Choose(ShapeId id) {
   if (model::Rng* rng = policy_->draws()) return Draw(id, *rng);
+  if (index_ != nullptr) {
+    const std::optional<int64_t> offset = policy_->keyed()->Offset(shapes_[id].shape);
+    if (offset) return ChooseByIndex(id, *offset);
+  }
   BringUpToDate(id);
   const std::optional<Ranking::Entry> best = shapes_[id].ranking.Best();
   if (!best) return std::nullopt;
@@ -342,6 +361,15 @@ std::optional<FleetChoice> Fleet::Choose(ShapeId id) {
       .devices = policy_->ChooseDevices(view(best->position), id, shapes_[id].shape),
       .score = best->score,
   };
+}
+
+std::optional<FleetChoice> Fleet::ChooseByIndex(ShapeId id, int64_t offset) {
+  const TaskShape& shape = shapes_[id].shape;
+  const std::optional<RoomIndex::Best> best = index_->Find(id, offset);
+  if (!best) return std::nullopt;
+  return FleetChoice{.slot = best->slot,
+                     .devices = policy_->ChooseDevices(view(best->slot), id, shape),
+                     .score = std::clamp(best->score, -kScoreMax, kScoreMax)};
 }
 
 std::optional<FleetChoice> Fleet::Draw(ShapeId id, model::Rng& rng) {
@@ -438,8 +466,9 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
 
 int64_t Fleet::bytes() const {
   return BytesOf(nodes_) + BytesOf(resources_) + BytesOf(devices_) + BytesOf(words_) +
-         BytesOf(kind_counts_) + BytesOf(rooms_) + states_.bytes() + BytesOf(shapes_) +
-         BytesOf(scores_) + cache_bytes_ + static_cast<int64_t>(slots()) * 16;  // the log
+         BytesOf(kind_counts_) + BytesOf(rooms_) + states_.bytes() +
+         (index_ == nullptr ? 0 : index_->bytes()) + BytesOf(shapes_) + BytesOf(scores_) +
+         cache_bytes_ + static_cast<int64_t>(slots()) * 16;  // the log
 }
 
 std::vector<std::string> Fleet::FindViolations() const {
@@ -464,7 +493,8 @@ std::vector<std::string> Fleet::FindViolations() const {
     std::vector<DeviceWord> words;
     for (const DeviceState& device : at.devices) words.push_back(ToWord(device));
     std::sort(words.begin(), words.end());
-    if (!std::equal(words.begin(), words.end(),
+    if (is_costly_ &&
+        !std::equal(words.begin(), words.end(),
                     words_.begin() + static_cast<ptrdiff_t>(slot) * devices_per_slot_)) {
       violations.push_back(absl::StrFormat("slot %d: its words are not its devices'", slot));
     }

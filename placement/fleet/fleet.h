@@ -4,8 +4,9 @@
 // when the shape is placed next. So a placement costs what changed since that shape was last
 // placed, not the size of the fleet. The policy is asked once for nodes that are alike
 // (node_states.h) and shapes that differ in memory alone. Choose, Take and GiveBack allocate
-// nothing but for states not seen before, once a shape's ranking is there. Nothing is
-// over-committed: Take checks and aborts.
+// nothing but for states not seen before, once a shape's ranking is there. Policies whose scores
+// are keyed need neither in a fleet of up to RoomIndex::kSlotsMax nodes. Nothing is over-committed:
+// Take checks and aborts.
 //
 // Integers only, no ids and no strings: the caller maps its own to slots and shapes. Equal calls
 // give equal answers. One thread at a time.
@@ -24,6 +25,7 @@
 #include "placement/fleet/gpu_policy.h"
 #include "placement/fleet/node.h"
 #include "placement/fleet/node_states.h"
+#include "placement/fleet/room_index.h"
 #include "placement/fleet/task_shape.h"
 #include "placement/ranking.h"
 
@@ -172,6 +174,9 @@ class Fleet {
   void Summarise(int32_t slot);
   void Changed(int32_t slot);
   void ForgetStates();
+  // Gives the index up for good where there are too many nodes.
+  void IndexRoom(int32_t slot);
+  std::optional<FleetChoice> ChooseByIndex(ShapeId id, int64_t offset);
   void BringUpToDate(ShapeId id);
   void Prepare(Scores& scores);
   void DropScores(Scores& scores);
@@ -180,7 +185,8 @@ class Fleet {
   std::optional<FleetChoice> Draw(ShapeId id, model::Rng& rng);
 
   std::unique_ptr<GpuPolicy> policy_;
-  const bool is_costly_;  // the policy's scores are
+  const bool is_costly_;              // the policy's scores are
+  std::unique_ptr<RoomIndex> index_;  // none where scores are not keyed
   int64_t cache_bytes_max_;
 
   std::vector<NodeState> nodes_ = {};

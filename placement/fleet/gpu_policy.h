@@ -20,6 +20,19 @@
 
 namespace berth::placement {
 
+// Scores of one form: floor((offset - key) / step), of a shape's offset and a node's key. The best
+// of them is found by an index of keys (room_index.h).
+class KeyedScores {
+ public:
+  virtual int64_t step() const = 0;
+  virtual int64_t Key(const NodeView& view) const = 0;
+  // Nothing where this shape's scores have another form.
+  virtual std::optional<int64_t> Offset(const TaskShape& shape) const = 0;
+
+ protected:
+  ~KeyedScores() = default;
+};
+
 class GpuPolicy {
  public:
   virtual ~GpuPolicy() = default;
@@ -27,6 +40,8 @@ class GpuPolicy {
   // Requires of both: IsFeasible(view.node, shape).
   virtual int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
   virtual DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) = 0;
+  // The same scores by their keys, where all are of that form. What it returns never changes.
+  virtual const KeyedScores* keyed() const { return nullptr; }
   // Whether working a score out costs more than remembering it.
   virtual bool is_costly() const { return false; }
 

@@ -82,11 +82,18 @@ class Random : public GpuPolicy {
 };
 
 // The lowest slot, and its lowest device, with room.
-class FirstFit : public GpuPolicy {
+class FirstFit : public GpuPolicy, public KeyedScores {
  public:
   explicit FirstFit(const GpuPolicyInputs&) {}
 
   int64_t Score(const NodeView&, ShapeId, const TaskShape&) override { return 0; }
+  const KeyedScores* keyed() const override { return this; }
+  int64_t step() const override { return 1; }
+  int64_t Key(const NodeView&) const override { return 0; }
+  std::optional<int64_t> Offset(const TaskShape& shape) const override {
+    if (shape.gpu == GpuNeed::kAll) return std::nullopt;
+    return 0;
+  }
   DeviceSet ChooseDevices(const NodeView& view, ShapeId, const TaskShape& shape) override {
     DeviceSet chosen = 0;
     int missing = shape.gpu == GpuNeed::kShared ? 1 : DevicesAsked(shape, view.node);
@@ -111,30 +118,77 @@ class ScaledPolicy : public GpuPolicy {
   }
 
  protected:
-  // 100 less half the per cent of the scale's CPU, and of its units, that would be left.
-  int64_t Fullness(const NodeView& view, const TaskShape& shape) const {
-    const int64_t cpu = view.node.cpu_left - shape.cpu;
-    const int64_t units = view.node.units_left - UnitsAsked(view, shape);
-    const int64_t whole = scale_.node_cpu * scale_.node_units;
-    return FloorDivide(50 * (2 * whole - cpu * scale_.node_units - units * scale_.node_cpu), whole);
-  }
-
   const FleetScale scale_;
 };
 
-class BestFit : public ScaledPolicy {
+// Scores by what would be left, in halves of a per cent of the scale's CPU and of its units.
+class FitPolicy : public ScaledPolicy, public KeyedScores {
  public:
-  using ScaledPolicy::ScaledPolicy;
+  explicit FitPolicy(const GpuPolicyInputs& inputs)
+      : ScaledPolicy(inputs), whole_(scale_.node_cpu * scale_.node_units) {}
+
+  void NodeChanged(const NodeView& view) override {
+    if (view.node.devices == 0) return;
+    const int32_t total = view.node.total_each;
+    if (device_total_ == 0) device_total_ = total;
+    if (total == 0 || total != device_total_) sizes_differ_ = true;
+  }
+  const KeyedScores* keyed() const override { return this; }
+  int64_t step() const override { return whole_; }
+
+ protected:
+  int64_t LeftOf(int64_t cpu, int64_t units) const {
+    return 50 * (cpu * scale_.node_units + units * scale_.node_cpu);
+  }
+  int64_t Left(const NodeView& view) const {
+    return LeftOf(view.node.cpu_left, view.node.units_left);
+  }
+  int64_t Asked(const NodeView& view, const TaskShape& shape) const {
+    return LeftOf(shape.cpu, UnitsAsked(view, shape));
+  }
+  // The same on every node, where it is the same.
+  std::optional<int64_t> Asked(const TaskShape& shape) const {
+    if (shape.gpu == GpuNeed::kAll) return std::nullopt;
+    if (shape.gpu != GpuNeed::kWhole) return LeftOf(shape.cpu, shape.units);
+    if (sizes_differ_) return std::nullopt;
+    return LeftOf(shape.cpu, int64_t{shape.devices} * device_total_);
+  }
+
+  const int64_t whole_;
+
+ private:
+  int32_t device_total_ = 0;  // of the first device that came
+  bool sizes_differ_ = false;
+};
+
+// 100 less the halves of per cents.
+class BestFit : public FitPolicy {
+ public:
+  using FitPolicy::FitPolicy;
   int64_t Score(const NodeView& view, ShapeId, const TaskShape& shape) override {
-    return Fullness(view, shape);
+    return FloorDivide(100 * whole_ + Asked(view, shape) - Left(view), whole_);
+  }
+  int64_t Key(const NodeView& view) const override { return Left(view); }
+  std::optional<int64_t> Offset(const TaskShape& shape) const override {
+    const std::optional<int64_t> asked = Asked(shape);
+    if (!asked) return std::nullopt;
+    return 100 * whole_ + *asked;
   }
 };
 
-class WorstFit : public ScaledPolicy {
+// The negative of best-fit.
+class WorstFit : public FitPolicy {
  public:
-  using ScaledPolicy::ScaledPolicy;
+  using FitPolicy::FitPolicy;
   int64_t Score(const NodeView& view, ShapeId, const TaskShape& shape) override {
-    return -Fullness(view, shape);
+    return -FloorDivide(100 * whole_ + Asked(view, shape) - Left(view), whole_);
+  }
+  int64_t Key(const NodeView& view) const override { return -Left(view); }
+  // Which is rounded up.
+  std::optional<int64_t> Offset(const TaskShape& shape) const override {
+    const std::optional<int64_t> asked = Asked(shape);
+    if (!asked) return std::nullopt;
+    return whole_ - 1 - 100 * whole_ - *asked;
   }
   // The device with the most left.
   DeviceSet ChooseDevices(const NodeView& view, ShapeId, const TaskShape& shape) override {
