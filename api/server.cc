@@ -307,7 +307,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerSettings settings,
     audit = *std::move(opened);
   }
   const Instances emulated = TakeEmulated(*records, settings.emulate_agents);
-  scheduler::State state(settings.retention);
+  scheduler::State state(settings.retention, settings.gpu_policy);
   if (absl::Status status = state.Load(*std::move(records)); !status.ok()) return status;
 
   auto server = std::make_unique<ServerImpl>(std::move(settings), store, limits, std::move(state),

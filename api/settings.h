@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "api/access/throttle.h"
 #include "model/arn.h"
+#include "placement/cluster_gpu_policy.h"
 #include "scheduler/state.h"
 
 namespace berth::api {
@@ -57,6 +58,8 @@ struct ServerSettings {
   std::string availability_zone = "local-1a";  // for instances that name none
   int io_threads = 2;
   scheduler::Retention retention = {};
+  // Of clusters whose tags name none (scheduler/gpu_policy_tag.h).
+  placement::ClusterGpuPolicy gpu_policy = {};
 };
 
 }  // namespace berth::api

@@ -7,6 +7,7 @@
 
 #include "api/access/first_key.h"
 #include "cli/setting_values.h"
+#include "placement/cluster_gpu_policy.h"
 #include "storage/sqlite/sqlite_store.h"
 
 namespace berth::cli {
@@ -86,6 +87,15 @@ void AddServerFlags(CLI::App& command, SettingSources& sources, ServerFlags& fla
           ->type_name("N")
           ->capture_default_str(),
       {"BERTH_STOPPED_TASKS_MAX"});
+  sources.FromEnvironment(
+      command
+          .add_option("--gpu-policy", flags.gpu_policy,
+                      "How the instances and GPUs that a task's rules leave equal are ordered, in "
+                      "clusters without the tag berth:gpu-policy: " +
+                          placement::ClusterGpuPolicyNames())
+          ->type_name("NAME")
+          ->capture_default_str(),
+      {"BERTH_GPU_POLICY"});
 }
 
 api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
@@ -125,6 +135,12 @@ api::ServerSettings MakeServerSettings(const ServerFlags& flags) {
   settings.retention.stopped_tasks =
       ParseDuration("--stopped-task-retention", flags.stopped_task_retention, kRetentionLeast);
   settings.retention.stopped_tasks_max = flags.stopped_tasks_max;
+  const auto gpu_policy = placement::ClusterGpuPolicyFrom(flags.gpu_policy);
+  if (!gpu_policy) {
+    throw UsageError(fmt::format("--gpu-policy: '{}' is no GPU policy; give {}", flags.gpu_policy,
+                                 placement::ClusterGpuPolicyNames()));
+  }
+  settings.gpu_policy = *gpu_policy;
   CheckReach(flags, address, settings);
   return settings;
 }

@@ -28,6 +28,7 @@ struct ServerFlags {
   bool emulate_agents = false;
   std::string stopped_task_retention = "24h";
   int64_t stopped_tasks_max = 1'000'000;
+  std::string gpu_policy = "worth";
 };
 
 // Those that both commands have.

@@ -154,6 +154,7 @@ void Inventory::SetEligible(const model::InstanceId& id, bool eligible) {
   Instance& instance = impl_->At(id);
   if (instance.eligible == eligible) return;
   instance.eligible = eligible;
+  impl_->eligible += eligible ? 1 : -1;
   impl_->changes.Add(instance.slot);
 }
 
@@ -175,6 +176,7 @@ void Inventory::Remove(const model::InstanceId& id) {
   Instance& instance = impl_->At(id);
   BERTH_CHECK(instance.reservations == 0);
   impl_->Unindex(instance);
+  impl_->eligible -= instance.eligible ? 1 : 0;
   impl_->attributes.Remove(instance);
   impl_->registrations.Add(instance.slot);
   impl_->changes.Add(instance.slot);
@@ -224,10 +226,6 @@ void Inventory::NoteArrival(const Demand& demand) {
   impl_->gpu_order.NoteArrival(ShapeOf(demand), *impl_);
 }
 
-void Inventory::NoteArrival(const Reservation& reservation) {
-  impl_->gpu_order.NoteArrival(ShapeOf(reservation), *impl_);
-}
-
 bool Inventory::Contains(const model::InstanceId& id) const { return impl_->Find(id) != nullptr; }
 
 InstanceState Inventory::Find(const model::InstanceId& id) const {
@@ -251,6 +249,8 @@ bool Inventory::Matches(const model::InstanceId& id, const Query& query) const {
   BERTH_CHECK(instance != nullptr);
   return placement::Matches(*instance, query, impl_->groups);
 }
+
+int64_t Inventory::eligible() const { return impl_->eligible; }
 
 int64_t Inventory::size() const { return static_cast<int64_t>(impl_->slots_by_id.size()); }
 

@@ -96,9 +96,8 @@ class Inventory {
   void SetGpuPolicy(ClusterGpuPolicy policy);
   ClusterGpuPolicy gpu_policy() const;
   // A task came, wherever it will go: for policies that learn what is asked for. Once for each task
-  // and before it is placed; after a restart, from what the tasks that are there hold.
+  // and before it is placed.
   void NoteArrival(const Demand& demand);
-  void NoteArrival(const Reservation& reservation);
 
   bool Contains(const model::InstanceId& id) const;
   // All of these require: Contains(id)
@@ -106,6 +105,7 @@ class Inventory {
   InstanceFacts Facts(const model::InstanceId& id) const;
   bool Matches(const model::InstanceId& id, const Query& query) const;
   int64_t size() const;
+  int64_t eligible() const;  // how many may take tasks
 
   // Every broken invariant in words; for tests and the simulation. O(everything).
   std::vector<std::string> FindViolations() const;

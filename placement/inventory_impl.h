@@ -26,6 +26,7 @@ struct Inventory::Impl {
   std::vector<std::unique_ptr<Instance>> instances = {};
   std::vector<int32_t> free_slots = {};
   absl::flat_hash_map<model::InstanceId, int32_t> slots_by_id = {};
+  int64_t eligible = 0;  // instances
   CapabilityClasses classes = {};
   BusyPorts busy_ports = {};
   TaskGroups groups = {};

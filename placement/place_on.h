@@ -12,7 +12,8 @@
 
 namespace berth::placement {
 
-// Its GPUs are those that Place() would give it there. The shortfall is the first of the instance (Dimension).
+// Its GPUs are those that Place() would give it there. The shortfall is the first of the instance
+// (Dimension).
 // Requires: the inventory has the instance.
 std::variant<Placement, Shortfall> PlaceOn(const model::InstanceId& instance, const Demand& demand,
                                            const Inventory& inventory);

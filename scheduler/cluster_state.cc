@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "model/check.h"
+#include "scheduler/gpu_policy_tag.h"
 #include "scheduler/reservation.h"
 
 namespace berth::scheduler {
@@ -12,6 +13,9 @@ namespace {
 
 using model::InstanceStatus;
 using model::TaskStatus;
+
+// So few that what comes after soon outweighs them: not all instances may be back yet.
+constexpr size_t kArrivalsLearned = 1024;
 
 // What an INACTIVE instance shows: nobody is on it.
 placement::InstanceState UnusedState(const model::RegisteredResources& resources) {
@@ -45,12 +49,53 @@ void TaskCounts::Add(TaskStatus status, int64_t n) {
   if (status == TaskStatus::kPending) pending += n;
 }
 
-ClusterState::ClusterState(model::ClusterRecord record, uint64_t change)
-    : record_(std::move(record)), newest_change_(change) {}
+ClusterState::ClusterState(model::ClusterRecord record, uint64_t change,
+                           placement::ClusterGpuPolicy gpu_policy)
+    : record_(std::move(record)), newest_change_(change), default_gpu_policy_(gpu_policy) {
+  UpdateGpuPolicy();
+}
 
 void ClusterState::SetRecord(model::ClusterRecord record, uint64_t change) {
   record_ = std::move(record);
   newest_change_ = change;
+  UpdateGpuPolicy();
+}
+
+// --- the GPU policy ---------------------------------------------------------------------------
+
+placement::ClusterGpuPolicy ClusterState::NamedGpuPolicy() const {
+  // Of a deleted cluster nothing is left, nor what its policy learned.
+  if (!active()) return {};
+  return GpuPolicyIn(record_->tags).value_or(default_gpu_policy_);
+}
+
+void ClusterState::UpdateGpuPolicy() {
+  const placement::ClusterGpuPolicy policy = NamedGpuPolicy();
+  if (policy == inventory_.gpu_policy()) return;
+  inventory_.SetGpuPolicy(policy);
+  has_arrivals_to_learn_ = true;
+}
+
+void ClusterState::NoteArrival(const placement::Demand& demand) {
+  if (has_arrivals_to_learn_ && inventory_.eligible() > 0) LearnArrivals();
+  inventory_.NoteArrival(demand);
+}
+
+void ClusterState::LearnArrivals() {
+  has_arrivals_to_learn_ = false;
+  if (!inventory_.gpu_policy().kind) return;
+  std::vector<const TaskEntry*> tasks;
+  for (const auto desired : {model::DesiredStatus::kRunning, model::DesiredStatus::kStopped}) {
+    for (const TaskRef& task : all_tasks_.Of(desired)) tasks.push_back(task.entry);
+  }
+  const auto latest = tasks.begin() + static_cast<std::ptrdiff_t>(
+                                          tasks.size() - std::min(tasks.size(), kArrivalsLearned));
+  std::nth_element(tasks.begin(), latest, tasks.end(), TaskBySequence());
+  std::sort(latest, tasks.end(), TaskBySequence());
+  for (auto task = latest; task != tasks.end(); ++task) {
+    const model::Task& record = *(*task)->record;
+    inventory_.NoteArrival(placement::DemandOf(*record.spec, {}, record.launch_type));
+  }
 }
 
 // --- instances --------------------------------------------------------------------------------

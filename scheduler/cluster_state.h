@@ -119,7 +119,9 @@ struct TokenEntry {
 
 class ClusterState {
  public:
-  ClusterState(model::ClusterRecord record, uint64_t change);
+  // The GPU policy is for as long as the cluster's tags name none.
+  ClusterState(model::ClusterRecord record, uint64_t change,
+               placement::ClusterGpuPolicy gpu_policy);
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
@@ -174,6 +176,12 @@ class ClusterState {
   // is restored.
   placement::ClusterFragmentation& fragmentation() { return fragmentation_; }
 
+  // --- what is asked for: once for each task, before it is placed, whether it will be or not. What
+  // a GPU policy knows of it is in memory alone. After a restart, or with another policy, it is
+  // learned anew from the latest tasks that are remembered, as soon as an instance may take tasks:
+  // policies weigh what is asked for against what there is.
+  void NoteArrival(const placement::Demand& demand);
+
   // --- to try out on: whoever changes it puts it back before the command ends.
   placement::Inventory& inventory_for_trial() { return inventory_; }
 
@@ -218,10 +226,16 @@ class ClusterState {
   void CountInstance(const model::ContainerInstance& instance, int64_t n);
   void Touch(InstanceEntry& entry, uint64_t change);
   void UpdateEligibility(const InstanceEntry& entry);
+  // The policy that the record's tags name.
+  placement::ClusterGpuPolicy NamedGpuPolicy() const;
+  void UpdateGpuPolicy();
+  void LearnArrivals();
 
   model::ClusterRecord record_;
   uint64_t newest_change_ = 0;
 
+  const placement::ClusterGpuPolicy default_gpu_policy_;
+  bool has_arrivals_to_learn_ = true;
   placement::Inventory inventory_;  // all but the INACTIVE
   Instances instances_;
   absl::flat_hash_map<std::string, model::InstanceId> by_machine_;

@@ -6,6 +6,7 @@
 
 #include "model/errors.h"
 #include "scheduler/decision.h"
+#include "scheduler/gpu_policy_tag.h"
 
 namespace berth::scheduler {
 namespace {
@@ -55,6 +56,9 @@ absl::Status CheckEmpty(const ClusterState& cluster) {
 
 Outcome<CreateCluster::Reply> Decide(State& state, const CreateCluster& command, Context context) {
   Decision decision(state);
+  if (absl::Status status = CheckGpuPolicyTag(command.tags); !status.ok()) {
+    return decision.Refuse<ClusterSnapshot>(std::move(status));
+  }
   ClusterState* cluster = decision.state().FindCluster(command.name);
   if (cluster != nullptr && cluster->active()) {
     decision.Saw(cluster->newest_change());

@@ -57,12 +57,16 @@ Outcome<RunTask::Reply> Repeat(Decision& decision, const ClusterState& cluster,
   return decision.Answer(std::move(reply));
 }
 
-// What `random` chooses by: one more draw from the ids, which are all the randomness there is.
-uint64_t SeedFor(const placement::Rules& rules, model::IdSource& ids) {
-  const bool needed = std::any_of(
-      rules.strategies.begin(), rules.strategies.end(),
-      [](const auto& strategy) { return strategy.kind == placement::Strategy::Kind::kRandom; });
-  if (!needed) return 0;
+// What `random`, a strategy or a GPU policy, chooses by: one more draw from the ids, which are all
+// the randomness there is.
+uint64_t SeedFor(const RunTaskPlan& plan, model::IdSource& ids) {
+  const std::vector<placement::Strategy>& strategies = plan.rules.strategies;
+  const bool draws =
+      plan.cluster->inventory().gpu_policy().kind == placement::GpuPolicyKind::kRandom ||
+      std::any_of(strategies.begin(), strategies.end(), [](const auto& strategy) {
+        return strategy.kind == placement::Strategy::Kind::kRandom;
+      });
+  if (!draws) return 0;
   uint64_t seed = 14695981039346656037u;  // FNV-1a
   for (const unsigned char c : ids.NewHex32()) seed = (seed ^ c) * 1099511628211u;
   return seed;
@@ -114,11 +118,13 @@ Outcome<RunTask::Reply> Decide(State& state, const RunTask& command, Context con
 
   std::vector<model::TaskId> placed;
   for (int64_t n = 0; n < command.count; ++n) {
+    cluster.NoteArrival(plan->demand);
     const std::optional<placement::Placement> placement =
         placement::Place(plan->demand, cluster.inventory(), plan->rules,
-                         {.group = plan->group, .seed = SeedFor(plan->rules, context.ids)});
+                         {.group = plan->group, .seed = SeedFor(*plan, context.ids)});
     if (!placement) {
       // What does not fit now does not fit for the rest of the call either.
+      for (int64_t rest = n + 1; rest < command.count; ++rest) cluster.NoteArrival(plan->demand);
       decision.Saw(cluster.newest_change());
       placement::Explanation explanation = ExplainPlan(decision.state(), *plan);
       reply.failures = Failures(*plan, explanation);

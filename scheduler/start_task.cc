@@ -109,6 +109,7 @@ Outcome<StartTask::Reply> Decide(State& state, const StartTask& command, Context
   Reply reply;
   std::vector<placement::TurnedAway> turned_away;
   for (const InstanceId& id : WithoutRepeats(command.instances)) {
+    cluster.NoteArrival(plan->demand);
     const InstanceEntry* entry = cluster.FindInstance(id);
     if (entry == nullptr) {
       decision.SawNothing();

@@ -186,7 +186,7 @@ ClusterState& State::Impl::AddCluster(model::ClusterRecord record, uint64_t chan
   const model::ClusterName name = record->name;
   auto& place = clusters[name];
   BERTH_CHECK(place == nullptr);
-  place = std::make_unique<ClusterState>(std::move(record), change);
+  place = std::make_unique<ClusterState>(std::move(record), change, gpu_policy);
   List(*place);
   return *place;
 }
@@ -224,7 +224,8 @@ std::string TokenKey(const model::ClientToken& token) {
   return token.cluster.value + "/" + token.token;
 }
 
-State::State(Retention retention) : impl_(std::make_unique<Impl>(retention)) {}
+State::State(Retention retention, placement::ClusterGpuPolicy gpu_policy)
+    : impl_(std::make_unique<Impl>(retention, gpu_policy)) {}
 State::~State() = default;
 State::State(State&&) noexcept = default;
 State& State::operator=(State&&) noexcept = default;

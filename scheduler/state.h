@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "model/change.h"
+#include "placement/cluster_gpu_policy.h"
 
 namespace berth::scheduler {
 
@@ -28,7 +29,8 @@ struct Retention {
 
 class State {
  public:
-  explicit State(Retention retention = {});
+  // The GPU policy is that of clusters whose tags name none (gpu_policy_tag.h).
+  explicit State(Retention retention = {}, placement::ClusterGpuPolicy gpu_policy = {});
   ~State();
   State(State&&) noexcept;
   State& operator=(State&&) noexcept;

@@ -19,7 +19,7 @@
 namespace berth::scheduler {
 
 struct State::Impl {
-  explicit Impl(Retention keep) : retention(keep) {}
+  Impl(Retention keep, placement::ClusterGpuPolicy policy) : retention(keep), gpu_policy(policy) {}
 
   ClusterState* FindCluster(const model::ClusterName& name) const;
   // Null also when it is INACTIVE: to what would add to it, such a cluster is not there.
@@ -30,6 +30,7 @@ struct State::Impl {
   void EraseCluster(const ClusterState& cluster);
 
   Retention retention;
+  placement::ClusterGpuPolicy gpu_policy;  // where a cluster's tags name none
   uint64_t change_number = 0;
   // Of the newest deletion, a cluster's or revision's leaving of ACTIVE included: whoever is told
   // that something is not there waits for it.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "model/errors.h"
 #include "scheduler/decision.h"
+#include "scheduler/gpu_policy_tag.h"
 
 namespace berth::scheduler {
 namespace {
@@ -174,6 +175,10 @@ auto WithKey(Tags& tags, const std::string& key) {
 
 Outcome<TagResource::Reply> Decide(State& state, const TagResource& command, Context) {
   return Change(state, command, [&command](Tags tags) -> absl::StatusOr<Tags> {
+    if (std::holds_alternative<model::ClusterName>(command.resource)) {
+      absl::Status status = CheckGpuPolicyTag(command.tags);
+      if (!status.ok()) return status;
+    }
     for (const model::Tag& tag : command.tags) {
       if (const auto there = WithKey(tags, tag.key); there != tags.end()) {
         there->value = tag.value;

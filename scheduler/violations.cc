@@ -188,6 +188,9 @@ bool Same(const TaskIndex* kept, const TaskIndex& counted) {
 std::vector<std::string> ClusterState::FindViolations() const {
   Violations out;
   Recount recount;
+  Expect(out, inventory_.gpu_policy() == NamedGpuPolicy(),
+         "its GPU policy is %s, and its tags and the server say %s",
+         ToString(inventory_.gpu_policy()), ToString(NamedGpuPolicy()));
   for (const std::unique_ptr<TaskEntry>& entry : by_id_) {
     const Task& task = *entry->record;
     recount.Add(entry.get());

@@ -66,6 +66,7 @@ def test_version_is_printed():
         ("an account of 3 digits", ["server", "--account", "123"], "12 digits"),
         ("no time for stopped tasks", ["server", "--stopped-task-retention", "0s"], "--stopped-task-retention"),
         ("no room for stopped tasks", ["server", "--stopped-tasks-max", "0"], "--stopped-tasks-max"),
+        ("a GPU policy of no name", ["server", "--gpu-policy", "Worth"], "best-fit"),
         ("an agent without a server", ["agent"], "--server"),
         ("GPUs of no size", ["agent", "--server", "http://127.0.0.1:1", "--gpus", "many"], "--gpus"),
         ("a file that is not there", ["server", "--config", "/no/such/file"], "/no/such/file"),

@@ -233,7 +233,8 @@ std::vector<model::Gpu> Gpus(int count, int64_t memory_mib) {
 
 // --- the world ----------------------------------------------------------------------------------
 
-World::World(Retention keep) : retention(keep), state(keep) {
+World::World(Retention keep, placement::ClusterGpuPolicy policy)
+    : retention(keep), gpu_policy(policy), state(keep, policy) {
   Ok(CreateCluster{.name = {"default"}});
 }
 
@@ -318,7 +319,7 @@ ClusterSnapshot World::Cluster(const std::string& name) {
 }
 
 void World::Restart() {
-  state = State(retention);
+  state = State(retention, gpu_policy);
   const absl::Status status = state.Load(store.Load());
   INFO(status.ToString());
   REQUIRE(status.ok());

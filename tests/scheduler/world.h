@@ -79,7 +79,8 @@ struct Machine {
 
 class World {
  public:
-  explicit World(Retention retention = {});  // with an empty cluster `default`
+  // With an empty cluster `default`. The GPU policy is that of clusters whose tags name none.
+  explicit World(Retention retention = {}, placement::ClusterGpuPolicy gpu_policy = {});
 
   // Any command; its changes go to the store, its effects are kept. Audits the state.
   template <class Command>
@@ -131,6 +132,7 @@ class World {
   void Restart();
 
   Retention retention;
+  placement::ClusterGpuPolicy gpu_policy;
   State state;
   FakeStore store = {};
   CountingIds ids = {};
