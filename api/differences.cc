@@ -24,6 +24,9 @@ constexpr std::string_view kCommon[] = {
 constexpr std::string_view kPrincipal =
     "`principalArn` may be the caller's own or the root's: a principal is known by its key "
     "alone.";
+constexpr std::string_view kGpuPolicyTag =
+    "The tag `berth:gpu-policy` of a cluster chooses its GPU policy (docs/placement.md); a value "
+    "that is none is refused.";
 constexpr std::string_view kNotThere =
     "ARNs of services, task sets, capacity providers and daemons are not found: there are none in "
     "this version.";
@@ -33,6 +36,7 @@ constexpr Difference kDifferences[] = {
     {"CreateCluster",
      "`capacityProviders` and `defaultCapacityProviderStrategy` are refused unless empty: there "
      "are no capacity providers in this version."},
+    {"CreateCluster", kGpuPolicyTag},
     {"DeleteAccountSetting", kPrincipal},
     {"DeleteAttributes",
      "Names that begin with `ecs.`, `com.amazonaws.` or `berth.` are refused: agents would bring "
@@ -103,6 +107,7 @@ constexpr Difference kDifferences[] = {
     {"SubmitTaskStateChange",
      "`attachments` and `managedAgents` are acknowledged and not kept: there are none."},
     {"TagResource", kNotThere},
+    {"TagResource", kGpuPolicyTag},
     {"TagResource", "Letters outside of ASCII are not told from other characters there."},
     {"UntagResource", kNotThere},
     {"UpdateContainerAgent",

@@ -121,6 +121,7 @@ std::string WritePlan(const scheduler::Plan::Reply& reply, int64_t count,
   json.String("clusterArn", model::ClusterArn(scope, cluster));
   json.String("taskDefinitionArn", model::TaskDefinitionArn(scope, reply.definition->id));
   json.String("group", reply.group);
+  json.String("gpuPolicy", ToString(reply.gpu_policy));
   json.Int("count", count);
   json.Bool("fits", static_cast<int64_t>(reply.tasks.size()) == count);
   json.BeginArray("placements");
@@ -148,6 +149,7 @@ std::string WriteExplained(const scheduler::Explain::Reply& reply,
   json.BeginObject();
   json.String("clusterArn", model::ClusterArn(scope, cluster));
   json.String("group", reply.group);
+  json.String("gpuPolicy", ToString(reply.gpu_policy));
   if (reply.task != nullptr) {
     const model::Task& task = *reply.task;
     json.String("taskArn", model::TaskArn(scope, cluster, task.id));

@@ -187,9 +187,37 @@ void Plain(benchmark::State& state, Kind kind) {
   PlaceAndRelease(state, world, world.definitions, Rules{}, "web");
 }
 
-// --- rules: sixteen definitions, each with its ranking -------------------------------------------
+// --- rules and GPU policies: sixteen definitions, each with its ranking
+// ---------------------------
 
 constexpr int64_t kRuledDefinitions = 16;
+
+// Without arrivals, so that no epoch ends on the way.
+void UnderPolicy(benchmark::State& state, GpuPolicyKind kind) {
+  World& world = FullWorld(state.range(0), Kind::kShared);
+  const std::vector<Demand> definitions(world.definitions.begin(),
+                                        world.definitions.begin() + kRuledDefinitions);
+  world.inventory.SetGpuPolicy({.kind = kind});
+  PlaceAndRelease(state, world, definitions, Rules{}, "web");
+  world.inventory.SetGpuPolicy({});
+}
+
+// A new epoch and what follows: the first placement of a definition looks at every instance.
+void NewEpoch(benchmark::State& state, GpuPolicyKind kind) {
+  World& world = FullWorld(state.range(0), Kind::kShared);
+  world.inventory.SetGpuPolicy({.kind = kind});
+  for (int i = 0; i < 1000; ++i) world.inventory.NoteArrival(world.definitions[i]);
+  for (auto _ : state) {
+    GpuOrder& order = world.inventory.impl().gpu_order;
+    const uint64_t before = order.epoch();
+    size_t next = 0;
+    while (order.epoch() == before) {
+      world.inventory.NoteArrival(world.definitions[next++ % world.definitions.size()]);
+    }
+    benchmark::DoNotOptimize(Place(world.definitions[0], world.inventory));
+  }
+  world.inventory.SetGpuPolicy({});
+}
 
 std::shared_ptr<const Query> Compiled(const std::string& text) { return *Query::Compile(text); }
 
@@ -328,6 +356,10 @@ BENCHMARK_CAPTURE(Plain, shared, Kind::kShared) BERTH_SIZES;
 BENCHMARK_CAPTURE(Plain, dedicated, Kind::kDedicated) BERTH_SIZES;
 BENCHMARK_CAPTURE(Plain, none, Kind::kNone) BERTH_SIZES;
 BENCHMARK_CAPTURE(Plain, mixed, Kind::kMixed) BERTH_SIZES;
+BENCHMARK_CAPTURE(UnderPolicy, best_fit, GpuPolicyKind::kBestFit) BERTH_SIZES;
+BENCHMARK_CAPTURE(UnderPolicy, fgd, GpuPolicyKind::kFgd) BERTH_SIZES;
+BENCHMARK_CAPTURE(UnderPolicy, worth, GpuPolicyKind::kWorth) BERTH_SIZES;
+BENCHMARK_CAPTURE(NewEpoch, worth, GpuPolicyKind::kWorth)->Arg(1'000)->Arg(10'000);
 BENCHMARK(RuledPlain) BERTH_SIZES;
 BENCHMARK(MemberOfOnePercent) BERTH_SIZES;
 BENCHMARK(MemberOfByTasks) BERTH_SIZES;

@@ -98,7 +98,10 @@ std::string PlanText(const Value& plan) {
   const int64_t count = Int(plan, "count");
   std::string text = fmt::format("{} of {} task{} of {} would find a place\n", placed, count,
                                  count == 1 ? "" : "s", Id(plan, "taskDefinitionArn"));
-  if (placed > 0) text += fmt::format("\n{:>5}  WHERE (WHY THERE)\n{}", "TASK", rows);
+  if (placed > 0) {
+    text += fmt::format("\n{:>5}  WHERE (WHY THERE, BY GPU POLICY {})\n{}", "TASK",
+                        Text(plan, "gpuPolicy"), rows);
+  }
   const bool fits = api::IsTrue(&plan, "fits");
   if (fits) {
     text += fmt::format("\n{}{} more of the same would fit\n",

@@ -13,8 +13,8 @@ namespace berth::placement {
 // Which of its instance's devices a task gets.
 struct GpuChoice {
   int32_t shared = 0;  // for one that shares: the device's rank
-  DeviceSet whole =
-      0;  // of the registered ones, in registered order; 0: IDLE ones, lowest ids first
+  // Of the registered ones, in registered order. 0: IDLE ones, the lowest ids first.
+  DeviceSet whole = 0;
 };
 
 // Requires: the demand fits the instance, and the devices.

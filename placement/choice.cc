@@ -24,6 +24,7 @@ constexpr model::EnumEntry<Criterion> kNames[] = {
     {Criterion::kFewestIdleGpus, "FEWEST_IDLE_GPUS"},
     {Criterion::kWithoutGpus, "WITHOUT_GPUS"},
     {Criterion::kLeastMemory, "LEAST_MEMORY"},
+    {Criterion::kGpuPolicy, "GPU_POLICY"},
     {Criterion::kLowestId, "LOWEST_ID"},
 };
 
@@ -75,8 +76,26 @@ class Scales {
   const int32_t group_;
 };
 
+// What the GPU policy says, among what rules leave equal.
+Choice ByPolicy(const Demand& demand, const Inventory::Impl& impl, const Spot& a, const Spot& b) {
+  GpuOrder& order = impl.gpu_order;
+  if (order.draws()) return {.criterion = Criterion::kRandom};
+  order.CatchUp(impl);
+  const ShapeUse shape(order, demand);
+  const Choice choice{.criterion = Criterion::kGpuPolicy,
+                      .policy = order.policy(),
+                      .chosen = order.Score(a.instance, shape.id(), demand),
+                      .other = order.Score(b.instance, shape.id(), demand)};
+  if (choice.chosen == choice.other) return {.criterion = Criterion::kLowestId};
+  return choice;
+}
+
 // The order that holds without rules, and among what rules leave equal.
-Choice ByPreference(const Demand& demand, const Spot& a, const Spot& b) {
+Choice ByPreference(const Demand& demand, const Inventory::Impl& impl, const Spot& a,
+                    const Spot& b) {
+  const bool on_gpus = demand.gpu.kind != Kind::kNone ||
+                       (RegisteredGpus(a.instance) > 0 && RegisteredGpus(b.instance) > 0);
+  if (impl.gpu_order.active() && on_gpus) return ByPolicy(demand, impl, a, b);
   Choice choice;
   const auto decides = [&choice](Criterion criterion, int64_t of_a, int64_t of_b) {
     choice.criterion = criterion;
@@ -110,6 +129,40 @@ Choice ByPreference(const Demand& demand, const Spot& a, const Spot& b) {
       break;
   }
   return {.criterion = Criterion::kLowestId};
+}
+
+// What a higher score means.
+std::string_view Meaning(GpuPolicyKind kind) {
+  switch (kind) {
+    case GpuPolicyKind::kRandom:
+    case GpuPolicyKind::kFirstFit:
+      break;  // all score the same
+    case GpuPolicyKind::kWorstFit:
+      return "more of it is left";
+    case GpuPolicyKind::kBestFit:
+      return "less of it is left";
+    case GpuPolicyKind::kDotProduct:
+      return "what is left of it is less like what the task asks for";
+    case GpuPolicyKind::kGpuPacking:
+      return "its GPUs are in use more";
+    case GpuPolicyKind::kGpuClustering:
+      return "its tasks are more of the same kind";
+    case GpuPolicyKind::kFgd:
+      return "it becomes less fragmented";
+    case GpuPolicyKind::kWorth:
+      return "it loses less of what recent tasks could use";
+  }
+  return "";
+}
+
+std::string DescribePolicy(const Choice& choice, const std::string& other) {
+  const auto score = [](int64_t points) {
+    return points == GpuOrder::kUnseen ? "none, having too many GPUs"
+                                       : absl::StrFormat("%d", points);
+  };
+  return absl::StrFormat("%s: %s (score %s, against %s of instance %s)", ToString(choice.policy),
+                         choice.policy.kind ? Meaning(*choice.policy.kind) : "",
+                         score(choice.chosen), score(choice.other), other);
 }
 
 std::string DescribeSpread(const Choice& choice, const std::string& other) {
@@ -170,7 +223,7 @@ Choice Compare(const Demand& demand, const Inventory& inventory, const Rules& ru
     }
     return false;
   }();
-  if (!decided) choice = ByPreference(demand, a, b);
+  if (!decided) choice = ByPreference(demand, impl, a, b);
   choice.runner_up = std::move(runner_up);
   return choice;
 }
@@ -199,6 +252,8 @@ std::string Describe(const Choice& choice) {
     case Criterion::kLeastMemory:
       return absl::StrFormat("%d MiB of memory are left there, %d MiB on instance %s",
                              choice.chosen, choice.other, other);
+    case Criterion::kGpuPolicy:
+      return DescribePolicy(choice, other);
     case Criterion::kLowestId:
       return absl::StrFormat("instance %s is as good; the lowest id goes first", other);
   }

@@ -26,11 +26,14 @@ struct Choice {
     kFewestIdleGpus,  // fewer of its GPUs are idle
     kWithoutGpus,     // it has no GPU that the task would block: 0 and 1
     kLeastMemory,     // less memory is left
+    kGpuPolicy,       // the cluster's GPU policy scores it higher
     kLowestId,        // all else is equal
   };
   Criterion criterion = Criterion::kOnlyOne;
-  Strategy strategy = {};  // kSpread, kBinpack: the one that decided
-  int64_t chosen = 0;      // as measured; never more than `other`
+  Strategy strategy = {};        // kSpread, kBinpack: the one that decided
+  ClusterGpuPolicy policy = {};  // kGpuPolicy
+  // As measured: never more than `other`, but for kGpuPolicy never less.
+  int64_t chosen = 0;
   int64_t other = 0;
   std::optional<Placement> runner_up = std::nullopt;
 };

@@ -326,6 +326,7 @@ struct Explain {
   struct Reply {
     model::TaskRecord task = {};  // null when a group was asked about
     std::string group = {};
+    placement::ClusterGpuPolicy gpu_policy = {};  // the cluster's
     // Of a task that is not STOPPED: where it would go if it were placed today, without what it
     // holds now. Mostly where it is. Nothing: nowhere.
     std::optional<PlannedTask> today = std::nullopt;
@@ -347,7 +348,8 @@ struct Plan {
     std::shared_ptr<const model::TaskDefinition> definition = {};
     std::string group = {};
     placement::Demand demand = {};
-    std::vector<PlannedTask> tasks = {};  // fewer than asked for where no more fit
+    placement::ClusterGpuPolicy gpu_policy = {};  // the cluster's
+    std::vector<PlannedTask> tasks = {};          // fewer than asked for where no more fit
     // How many more of the same would find a place after those, up to kPlanMoreMax.
     int64_t more = 0;
     // Why the next one finds none. Null: so many were not tried.

@@ -148,7 +148,7 @@ Outcome<Explain::Reply> Decide(State& state, const Explain& command, Context) {
   ClusterState* cluster = decision.state().FindActiveCluster(command.cluster);
   if (cluster == nullptr) return decision.Refuse<Reply>(model::ClusterNotFound());
   decision.Saw(cluster->newest_change());
-  Reply reply{.group = command.group};
+  Reply reply{.group = command.group, .gpu_policy = cluster->inventory().gpu_policy()};
   if (command.task) {
     const TaskEntry* entry = cluster->FindTask(*command.task);
     if (entry == nullptr) {
@@ -183,7 +183,10 @@ Outcome<Plan::Reply> Decide(State& state, const Plan& command, Context) {
   if (!plan.ok()) return decision.Refuse<Reply>(plan.status());
   ClusterState& cluster = *plan->cluster;
   decision.Saw(cluster.newest_change());
-  Reply reply{.definition = plan->definition, .group = plan->group, .demand = plan->demand};
+  Reply reply{.definition = plan->definition,
+              .group = plan->group,
+              .demand = plan->demand,
+              .gpu_policy = cluster.inventory().gpu_policy()};
   Inventory& inventory = cluster.inventory_for_trial();
   Trial trial(inventory);
   const int64_t copies_max = count + (command.count_more ? kPlanMoreMax : 0);

@@ -101,7 +101,9 @@ def test_a_plan_comes_to_pass_and_says_how_many_more_fit(emulating):
     planned = [place["containerInstanceArn"] for place in plan["placements"]]
     assert planned == [task["containerInstanceArn"] for task in tasks]
     assert set(planned) == instances
-    assert [place["criterion"] for place in plan["placements"]][:2] == ["LOWEST_ID", "SHARED_GPU"]
+    assert [place["criterion"] for place in plan["placements"]][:2] == ["LOWEST_ID", "GPU_POLICY"]
+    assert plan["gpuPolicy"] == "worth"
+    assert plan["placements"][1]["detail"].startswith("worth: it loses less of what recent tasks could use")
 
 
 def test_what_does_not_fit_is_explained_and_the_remedy_works(emulating):

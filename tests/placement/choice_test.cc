@@ -106,6 +106,42 @@ TEST_CASE("the reason is the first criterion that tells the two apart", "[placem
        "b/g0",
        "FEWEST_IDLE_GPUS",
        "1 of its GPUs are idle, 2 of instance a"},
+      {"the GPU policy's score",
+       [] {
+         Scene scene(
+             {{.id = "a", .gpus = {Gpu("g0", 9000)}}, {.id = "b", .gpus = {Gpu("g0", 8000)}}});
+         scene.inventory.SetGpuPolicy({.kind = GpuPolicyKind::kBestFit});
+         return scene;
+       },
+       Shared(2000),
+       {},
+       "b/g0",
+       "GPU_POLICY",
+       "best-fit: less of it is left (score 16, against 11 of instance a)"},
+      {"no GPU to block, under a GPU policy",
+       [] {
+         Scene scene({{.id = "a", .gpus = {Gpu("g0")}}, {.id = "b"}});
+         scene.inventory.SetGpuPolicy({.kind = GpuPolicyKind::kWorth});
+         return scene;
+       },
+       Plain(2, 2),
+       {},
+       "b",
+       "WITHOUT_GPUS",
+       "it has no GPU, instance a has"},
+      {"a GPU policy that draws",
+       [] {
+         Scene scene({{.id = "a", .gpus = {Gpu("g0")}}, {.id = "b", .gpus = {Gpu("g0")}}});
+         scene.inventory.SetGpuPolicy({.kind = GpuPolicyKind::kRandom});
+         scene.Run("t", "a", Dedicated(1));
+         scene.Add({.id = "c", .cpu_units = 1});
+         return scene;
+       },
+       Dedicated(1),
+       {},
+       "b/g0",
+       "ONLY_ONE",
+       "no other instance has room"},
       {"spread over instances",
        [] {
          Scene scene({{.id = "a", .memory_mib = 500}, {.id = "b"}});
@@ -191,6 +227,11 @@ TEST_CASE("no reason says that the runner-up is better", "[placement][choice]") 
     }
     scene.Add(machine);
   }
+  const auto policy = rng.Below(2 * GpuPolicyKinds().size());
+  const bool draws = policy == 0;
+  if (policy < GpuPolicyKinds().size()) {
+    scene.inventory.SetGpuPolicy({.kind = GpuPolicyKinds()[policy]});
+  }
   int names = 0;
   const auto random_demand = [&rng] {
     Demand demand = Plain(static_cast<int64_t>(1 + rng.Below(2)) * 50, 50);
@@ -216,7 +257,11 @@ TEST_CASE("no reason says that the runner-up is better", "[placement][choice]") 
     INFO(Describe(chosen.why));
     using Criterion = Choice::Criterion;
     const Criterion criterion = chosen.why.criterion;
-    if (criterion == Criterion::kLowestId) {
+    if (criterion == Criterion::kRandom) {
+      CHECK(draws);
+    } else if (criterion == Criterion::kGpuPolicy) {
+      CHECK(chosen.why.chosen > chosen.why.other);
+    } else if (criterion == Criterion::kLowestId) {
       CHECK(chosen.placement.instance < chosen.why.runner_up->instance);
     } else if (criterion != Criterion::kOnlyOne) {
       CHECK(chosen.why.chosen < chosen.why.other);

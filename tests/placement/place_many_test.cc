@@ -56,6 +56,12 @@ TEST_CASE("many tasks at once go where they would go one by one", "[placement]")
     const std::vector<Machine> machines = Machines(same);
     RuledWorld at_once(machines);
     RuledWorld one_by_one(machines);
+    // All but random, which draws.
+    const auto policy = rng.Below(2 * GpuPolicyKinds().size());
+    if (policy > 0 && policy < GpuPolicyKinds().size()) {
+      at_once.inventory.SetGpuPolicy({.kind = GpuPolicyKinds()[policy]});
+      one_by_one.inventory.SetGpuPolicy({.kind = GpuPolicyKinds()[policy]});
+    }
     Rules rules;
     if (rng.Below(2) == 0) rules.strategies = {Spread("zone"), SpreadOverInstances()};
     if (rng.Below(4) == 0) rules.distinct_instance = true;
