@@ -12,16 +12,6 @@ namespace {
 using model::Protocol;
 using Kind = GpuDemand::Kind;
 
-// The attribute that is missing; null when none is. A demand that shares needs the capability even
-// where its definition does not say so.
-const std::string* FindMissingAttribute(const Demand& demand, const Instance& instance) {
-  for (const std::string& name : demand.required_attributes) {
-    if (!HasAttribute(instance, name)) return &name;
-  }
-  const bool shares = demand.gpu.kind == Kind::kShared;
-  return shares && !instance.offers_gpu_sharing ? &GpuSharingCapability() : nullptr;
-}
-
 std::optional<Lack> FindDedicatedLack(const Demand& demand, const Instance& instance) {
   const int64_t gpus = RegisteredGpus(instance);
   const int64_t asked =
@@ -33,13 +23,17 @@ std::optional<Lack> FindDedicatedLack(const Demand& demand, const Instance& inst
 
 // Memory first; where a device has enough of that, it is the clients.
 std::optional<Lack> FindSharedLack(const Demand& demand, const Instance& instance) {
-  Lack memory{.dimension = Dimension::kGpuMemory, .asked = demand.gpu.memory_mib};
+  const GpuFigures& figures = instance.gpu_figures;
+  if (figures.registered == 0 || figures.largest_gap_mib < demand.gpu.memory_mib) {
+    return Lack{.dimension = Dimension::kGpuMemory,
+                .asked = demand.gpu.memory_mib,
+                .had = figures.largest_gap_mib,
+                .total = figures.largest_mib};
+  }
+  if (figures.gap_clients >= demand.gpu.containers) return std::nullopt;
   const Device* roomiest = nullptr;  // by clients, of those with the memory
   for (const Device& device : instance.devices) {
-    if (!device.registered) continue;
-    memory.total = std::max(memory.total, device.total_memory_mib);
-    memory.had = std::max(memory.had, device.remaining_memory_mib());
-    if (device.remaining_memory_mib() < demand.gpu.memory_mib) continue;
+    if (!device.registered || device.remaining_memory_mib() < demand.gpu.memory_mib) continue;
     const auto precedes = [&instance](const Device& a, const Device& b) {
       const int64_t a_clients = FreeMpsClients(instance, a);
       const int64_t b_clients = FreeMpsClients(instance, b);
@@ -47,7 +41,6 @@ std::optional<Lack> FindSharedLack(const Demand& demand, const Instance& instanc
     };
     if (roomiest == nullptr || precedes(device, *roomiest)) roomiest = &device;
   }
-  if (roomiest == nullptr) return memory;
   const int64_t clients = FreeMpsClients(instance, *roomiest);
   if (clients >= demand.gpu.containers) return std::nullopt;
   return Lack{.dimension = Dimension::kMpsClients,
@@ -82,11 +75,8 @@ bool CouldHoldGpus(const GpuDemand& gpu, const Instance& instance) {
     case Kind::kAll:
       return RegisteredGpus(instance) >= 1;
     case Kind::kShared:
-      return instance.mps_clients_max >= gpu.containers &&
-             std::any_of(instance.devices.begin(), instance.devices.end(),
-                         [&gpu](const Device& device) {
-                           return device.registered && device.total_memory_mib >= gpu.memory_mib;
-                         });
+      return instance.mps_clients_max >= gpu.containers && RegisteredGpus(instance) > 0 &&
+             instance.gpu_figures.largest_mib >= gpu.memory_mib;
   }
   return false;
 }
@@ -129,10 +119,7 @@ std::optional<Lack> FindMachineLack(const Demand& demand, const Instance& instan
 std::optional<Lack> FindAttributeLack(const Demand& demand, const Instance& instance) {
   const std::string* missing = FindMissingAttribute(demand, instance);
   if (missing == nullptr) return std::nullopt;
-  return Lack{.dimension = Dimension::kAttribute,
-              .asked = 1,
-              .attribute = missing,
-              .gpu = FindUnknownDevice(*missing, instance)};
+  return LackOfAttribute(*missing, instance);
 }
 
 std::optional<Lack> FindCpuLack(const Demand& demand, const Instance& instance) {
@@ -185,14 +172,19 @@ std::optional<Lack> FindLack(const Demand& demand, const Instance& instance) {
 
 std::optional<Lack> FindUnsatisfied(const Rules& rules, int32_t group, const Instance& instance,
                                     const TaskGroups& groups) {
+  return FindUnsatisfied(rules, group, instance, [&](size_t query) {
+    return Matches(instance, *rules.member_of[query], groups);
+  });
+}
+
+std::optional<Lack> FindUnsatisfied(const Rules& rules, int32_t group, const Instance& instance,
+                                    absl::FunctionRef<bool(size_t query)> matches) {
   if (rules.distinct_instance) {
     const int64_t tasks = TasksOf(group, instance.groups);
     if (tasks > 0) return Lack{.dimension = Dimension::kDistinctInstance, .had = tasks};
   }
-  for (const std::shared_ptr<const Query>& query : rules.member_of) {
-    if (!Matches(instance, *query, groups)) {
-      return Lack{.dimension = Dimension::kMemberOf, .query = &query};
-    }
+  for (size_t i = 0; i < rules.member_of.size(); ++i) {
+    if (!matches(i)) return Lack{.dimension = Dimension::kMemberOf, .query = &rules.member_of[i]};
   }
   return std::nullopt;
 }
@@ -230,6 +222,21 @@ bool ArePortsFree(const Demand& demand, const Instance& instance) {
 
 bool HasRequiredAttributes(const Demand& demand, const Instance& instance) {
   return FindMissingAttribute(demand, instance) == nullptr;
+}
+
+const std::string* FindMissingAttribute(const Demand& demand, const Instance& instance) {
+  for (const std::string& name : demand.required_attributes) {
+    if (!HasAttribute(instance, name)) return &name;
+  }
+  const bool shares = demand.gpu.kind == Kind::kShared;
+  return shares && !instance.offers_gpu_sharing ? &GpuSharingCapability() : nullptr;
+}
+
+Lack LackOfAttribute(const std::string& missing, const Instance& instance) {
+  return {.dimension = Dimension::kAttribute,
+          .asked = 1,
+          .attribute = &missing,
+          .gpu = FindUnknownDevice(missing, instance)};
 }
 
 }  // namespace berth::placement

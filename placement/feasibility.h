@@ -2,9 +2,12 @@
 // only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "absl/functional/function_ref.h"
 #include "placement/demand.h"
 #include "placement/explanation.h"
 #include "placement/instance.h"
@@ -34,6 +37,9 @@ std::optional<Lack> FindLack(const Demand& demand, const Instance& instance);
 // What keeps the rules' constraints from holding on it. `group`: the task's (TaskGroups).
 std::optional<Lack> FindUnsatisfied(const Rules& rules, int32_t group, const Instance& instance,
                                     const TaskGroups& groups);
+// The same where the caller knows which instances the queries match; by their place in member_of.
+std::optional<Lack> FindUnsatisfied(const Rules& rules, int32_t group, const Instance& instance,
+                                    absl::FunctionRef<bool(size_t query)> matches);
 
 // The checks one by one, each on its own: what FindLack goes through until one fails.
 std::optional<Lack> FindMachineLack(const Demand& demand, const Instance& instance);  // to kHealth
@@ -67,5 +73,9 @@ bool HasRoom(const Demand& demand, const Instance& instance);
 // The two checks that the indexes may leave to the candidates.
 bool ArePortsFree(const Demand& demand, const Instance& instance);
 bool HasRequiredAttributes(const Demand& demand, const Instance& instance);
+// The first that the instance lacks; null when it lacks none. One of the demand's, or the sharing
+// capability, which a demand that shares needs even where its definition does not say so.
+const std::string* FindMissingAttribute(const Demand& demand, const Instance& instance);
+Lack LackOfAttribute(const std::string& missing, const Instance& instance);
 
 }  // namespace berth::placement

@@ -110,6 +110,24 @@ bool HoldsMoreThanItHas(const Instance& instance) {
   return holds_more;
 }
 
+GpuFigures FiguresOf(const Instance& instance) {
+  GpuFigures figures;
+  for (const Device& device : instance.devices) {
+    if (!device.registered) continue;
+    ++figures.registered;
+    if (device.IsIdle()) ++figures.idle;
+    figures.largest_mib = std::max(figures.largest_mib, device.total_memory_mib);
+    const int64_t gap_mib = device.remaining_memory_mib();
+    figures.free_memory_mib += gap_mib;
+    if (gap_mib < figures.largest_gap_mib) continue;
+    const int64_t clients = FreeMpsClients(instance, device);
+    if (gap_mib > figures.largest_gap_mib) figures.gap_clients = 0;
+    figures.largest_gap_mib = gap_mib;
+    figures.gap_clients = std::max(figures.gap_clients, clients);
+  }
+  return figures;
+}
+
 bool ArePortsFree(const Instance& instance, const Reservation& reservation) {
   const auto any_in_use = [&instance](model::Protocol protocol, const std::vector<int64_t>& ports) {
     return std::any_of(ports.begin(), ports.end(), [&instance, protocol](int64_t port) {
@@ -159,15 +177,11 @@ bool IsWellFormed(const Reservation& reservation) {
 
 }  // namespace
 
-int64_t RegisteredGpus(const Instance& instance) {
-  return std::count_if(instance.devices.begin(), instance.devices.end(),
-                       [](const Device& device) { return device.registered; });
-}
+void CountGpus(Instance& instance) { instance.gpu_figures = FiguresOf(instance); }
 
-int64_t IdleGpus(const Instance& instance) {
-  return std::count_if(instance.devices.begin(), instance.devices.end(),
-                       [](const Device& device) { return device.IsIdle(); });
-}
+int64_t RegisteredGpus(const Instance& instance) { return instance.gpu_figures.registered; }
+
+int64_t IdleGpus(const Instance& instance) { return instance.gpu_figures.idle; }
 
 int64_t FreeMpsClients(const Instance& instance, const Device& device) {
   if (device.use == GpuUse::kDedicated) return 0;
@@ -228,6 +242,7 @@ void Register(Instance& instance, const model::ContainerInstance& record) {
   instance.registered_at = record.registered_at;
   instance.active = record.status == model::InstanceStatus::kActive;
   instance.shrunk = HoldsMoreThanItHas(instance);
+  CountGpus(instance);
 }
 
 bool IsFree(const Instance& instance, const Reservation& reservation) {
@@ -278,6 +293,7 @@ void Hold(Instance& instance, const Reservation& reservation) {
       device->containers += reservation.gpu_containers;
     }
   }
+  if (!reservation.gpus.empty()) CountGpus(instance);
 }
 
 void Restore(Instance& instance, const Reservation& reservation) {
@@ -314,6 +330,7 @@ void LetGo(Instance& instance, const Reservation& reservation) {
       RankDevices(instance.devices);
     }
   }
+  if (!reservation.gpus.empty()) CountGpus(instance);
   if (instance.shrunk) instance.shrunk = HoldsMoreThanItHas(instance);
 }
 
@@ -353,6 +370,7 @@ std::vector<std::string> FindViolations(const Instance& instance) {
     expect(std::adjacent_find(ports->begin(), ports->end(), std::greater_equal<>()) == ports->end(),
            "has promised a port twice");
   }
+  expect(instance.gpu_figures == FiguresOf(instance), "counts other GPUs than it has");
   for (const Device& device : instance.devices) {
     const std::string gpu = "GPU " + device.id.value + " ";
     switch (device.use) {

@@ -41,6 +41,19 @@ struct Device {
   bool IsIdle() const { return registered && use == model::GpuUse::kIdle; }
 };
 
+// What an instance's devices come to, so that a look at many instances need not go through them
+// all. Those that are gone count for nothing.
+struct GpuFigures {
+  int64_t registered = 0;
+  int64_t idle = 0;
+  int64_t largest_mib = 0;      // the memory of one
+  int64_t largest_gap_mib = 0;  // what is left of it on one
+  int64_t gap_clients = 0;      // the MPS clients that are free there: of several such the most
+  int64_t free_memory_mib = 0;  // what is left on all together
+
+  bool operator==(const GpuFigures&) const = default;
+};
+
 // The indexes that one class of instances has; an entry stands for a GPU or for an instance.
 enum class IndexKind {
   kSharedGpus,         // by remaining GPU memory: NVIDIA_MPS devices
@@ -112,6 +125,8 @@ struct Instance {
   uint64_t busy_ports = 0;
   std::array<std::vector<IndexPosition>, kIndexGroups> positions = {};  // by IndexGroup
 
+  GpuFigures gpu_figures = {};  // of `devices`; whoever changes those calls CountGpus
+
   int64_t remaining_cpu_units() const {
     return std::max<int64_t>(0, total_cpu_units - reserved_cpu_units);
   }
@@ -120,6 +135,8 @@ struct Instance {
   }
 };
 
+// Has its figures follow its devices.
+void CountGpus(Instance& instance);
 int64_t RegisteredGpus(const Instance& instance);
 int64_t IdleGpus(const Instance& instance);
 int64_t FreeMpsClients(const Instance& instance, const Device& device);

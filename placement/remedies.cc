@@ -134,6 +134,7 @@ void TryGpus(const Problem& problem, std::vector<Remedy>& remedies) {
     changed.devices.push_back(
         {.total_memory_mib = memory_mib, .rank = static_cast<int32_t>(changed.devices.size())});
   }
+  CountGpus(changed);
   if (!problem.FitsOn(changed)) return;
   remedies.push_back({.kind = Remedy::Kind::kAddGpus,
                       .instance = more.instance->id,

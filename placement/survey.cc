@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "placement/instance_query.h"
 
 namespace berth::placement {
@@ -16,15 +18,25 @@ constexpr int64_t kMillion = 1'000'000;
 // Docker starts no container with less.
 constexpr int64_t kLeastMemoryMib = 6;
 
+// They stand apart, and each would be waited for: so many before its turn one is sent for.
+constexpr size_t kAhead = 12;
+
+void Prefetch(const Instance* instance) {
+  if (instance == nullptr) return;
+  __builtin_prefetch(&instance->id_prefix);
+  __builtin_prefetch(&instance->mps_clients_max);
+  __builtin_prefetch(&instance->active);
+  __builtin_prefetch(&instance->capability_class);
+  __builtin_prefetch(&instance->gpu_figures);
+}
+
 int64_t GapOf(const Lack& lack) {
   return lack.dimension == Dimension::kPorts ? 0 : lack.asked - lack.had;
 }
 
-// How far it is from a fit, but for the texts.
-auto DistanceOf(const Miss& miss) {
-  const Lack& lack = miss.lack;
-  return std::tuple(miss.verdict, -static_cast<int>(lack.dimension), GapOf(lack), lack.asked,
-                    lack.total, lack.protocol, lack.query,
+// What tells misses of one verdict, dimension and gap apart, but for the texts.
+auto ParticularsOf(const Lack& lack) {
+  return std::tuple(lack.asked, lack.total, lack.protocol, lack.query,
                     lack.dimension == Dimension::kAttribute && lack.gpu != nullptr);
 }
 
@@ -36,8 +48,13 @@ int CompareTexts(const Lack& a, const Lack& b) {
 
 // Below zero: `a` is closer. Zero: equal shortfalls.
 int Compare(const Miss& a, const Miss& b) {
-  const auto of_a = DistanceOf(a);
-  const auto of_b = DistanceOf(b);
+  if (a.verdict != b.verdict) return a.verdict < b.verdict ? -1 : 1;
+  if (a.lack.dimension != b.lack.dimension) return a.lack.dimension > b.lack.dimension ? -1 : 1;
+  const int64_t gap_of_a = GapOf(a.lack);
+  const int64_t gap_of_b = GapOf(b.lack);
+  if (gap_of_a != gap_of_b) return gap_of_a < gap_of_b ? -1 : 1;
+  const auto of_a = ParticularsOf(a.lack);
+  const auto of_b = ParticularsOf(b.lack);
   if (of_a != of_b) return of_a < of_b ? -1 : 1;
   return CompareTexts(a.lack, b.lack);
 }
@@ -82,20 +99,23 @@ class Surveyor {
         class_decides_(std::all_of(demand.required_attributes.begin(),
                                    demand.required_attributes.end(), IsCapability)) {
     survey_.but_for_query.resize(rules.member_of.size());
+    matches_.resize(rules.member_of.size());
   }
 
   void Look(const Instance& instance);
   Survey Take() { return std::move(survey_); }
 
  private:
-  // Once per class where it can be, and those that stand one after the other are mostly of one.
-  bool HasAttributes(const Instance& instance);
+  // As FindMissingAttribute; once per class where that decides.
+  const std::string* MissingAttribute(const Instance& instance);
   void NoteSizes(const Instance& instance);
   void NoteGaps(const Instance& instance, int64_t gap_mib);
-  std::optional<Lack> Unsatisfied(const Instance& instance) const {
-    return FindUnsatisfied(rules_, group_, instance, impl_.groups);
+  bool Matches(size_t query, const Instance& instance);
+  std::optional<Lack> Unsatisfied(const Instance& instance) {
+    return FindUnsatisfied(rules_, group_, instance,
+                           [&](size_t query) { return Matches(query, instance); });
   }
-  bool ConstraintsHold(const Instance& instance) const { return !Unsatisfied(instance); }
+  bool ConstraintsHold(const Instance& instance) { return !Unsatisfied(instance); }
 
   // Each notes the instance where it is one step from a fit.
   void NoteMachine(const Instance& instance, Dimension lacking);
@@ -114,31 +134,43 @@ class Surveyor {
   const int32_t group_;
   const Inventory::Impl& impl_;
   const bool class_decides_;
-  const CapabilityClass* class_seen_ = nullptr;
-  bool attributes_hold_ = false;
+  // In the order of Rules::member_of: the answer for all instances, once one is asked about.
+  std::vector<std::optional<AttributeIndex::Matches>> matches_ = {};
+  absl::flat_hash_map<const CapabilityClass*, const std::string*> missing_in_ = {};
+  const CapabilityClass* class_seen_ = nullptr;  // the latest
+  const std::string* missing_ = nullptr;         // there
   Survey survey_;
 };
 
-bool Surveyor::HasAttributes(const Instance& instance) {
-  if (!class_decides_ || class_seen_ != instance.capability_class) {
-    class_seen_ = instance.capability_class;
-    attributes_hold_ = HasRequiredAttributes(demand_, instance);
+const std::string* Surveyor::MissingAttribute(const Instance& instance) {
+  if (!class_decides_) return FindMissingAttribute(demand_, instance);
+  const CapabilityClass* capability_class = instance.capability_class;
+  if (capability_class != class_seen_) {
+    const auto [entry, is_new] = missing_in_.try_emplace(capability_class, nullptr);
+    if (is_new) entry->second = FindMissingAttribute(demand_, instance);
+    class_seen_ = capability_class;
+    missing_ = entry->second;
   }
-  return attributes_hold_;
+  return missing_;
+}
+
+bool Surveyor::Matches(size_t query, const Instance& instance) {
+  const Query& asked = *rules_.member_of[query];
+  std::optional<AttributeIndex::Matches>& matches = matches_[query];
+  if (!matches) matches = impl_.attributes.Find(asked);
+  if (matches->surely.Contains(instance.slot)) return true;
+  return matches->perhaps.Contains(instance.slot) &&
+         placement::Matches(instance, asked, impl_.groups);
 }
 
 void Surveyor::NoteSizes(const Instance& instance) {
-  survey_.most_gpus = std::max(survey_.most_gpus, RegisteredGpus(instance));
-  for (const Device& device : instance.devices) {
-    survey_.largest_gpu_mib = std::max(survey_.largest_gpu_mib, device.total_memory_mib);
-  }
+  survey_.most_gpus = std::max(survey_.most_gpus, instance.gpu_figures.registered);
+  survey_.largest_gpu_mib = std::max(survey_.largest_gpu_mib, instance.gpu_figures.largest_mib);
 }
 
 // Requires: the instance lacks GPU memory.
 void Surveyor::NoteGaps(const Instance& instance, int64_t gap_mib) {
-  for (const Device& device : instance.devices) {
-    if (device.registered) survey_.free_gpu_memory_mib += device.remaining_memory_mib();
-  }
+  survey_.free_gpu_memory_mib += instance.gpu_figures.free_memory_mib;
   if (gap_mib == 0 || gap_mib < survey_.largest_gap_mib) return;
   if (gap_mib > survey_.largest_gap_mib) survey_.largest_gap = nullptr;
   survey_.largest_gap_mib = gap_mib;
@@ -149,17 +181,18 @@ void Surveyor::Look(const Instance& instance) {
   ++survey_.instances;
   NoteSizes(instance);
   const std::optional<Lack> machine = FindMachineLack(demand_, instance);
-  const bool attributes_hold = HasAttributes(instance);
+  const std::string* missing = MissingAttribute(instance);
+  const bool attributes_hold = missing == nullptr;
   const RoomLacks room{.cpu = FindCpuLack(demand_, instance),
                        .memory = FindMemoryLack(demand_, instance),
                        .ports = FindPortLack(demand_, instance),
                        .gpu = FindGpuLack(demand_, instance)};
   std::optional<Lack> first = machine;
-  if (!first && !attributes_hold) first = FindAttributeLack(demand_, instance);
+  if (!first && !attributes_hold) first = LackOfAttribute(*missing, instance);
   if (!first) first = room.first();
   const bool constraint_decides = !first;
   const bool may_hold = attributes_hold && CouldHoldWhenEmpty(demand_, instance);
-  // Constraints cost most: they are looked at where the answer depends on them.
+  // Constraints may cost most: they are looked at where the answer depends on them.
   std::optional<Lack> unsatisfied;
   if (constraint_decides || (may_hold && instance.active)) unsatisfied = Unsatisfied(instance);
   if (constraint_decides) first = unsatisfied;
@@ -203,7 +236,7 @@ void Surveyor::NoteConstraint(const Instance& instance) {
     kept = &survey_.but_for_distinct;
   }
   for (size_t i = 0; i < rules_.member_of.size() && failing < 2; ++i) {
-    if (Matches(instance, *rules_.member_of[i], impl_.groups)) continue;
+    if (Matches(i, instance)) continue;
     ++failing;
     kept = &survey_.but_for_query[i];
   }
@@ -281,15 +314,17 @@ bool Precedes(const Instance& a, const Instance& b) {
 }
 
 void ClosestGroups::Add(const Miss& miss) {
+  const bool full = static_cast<int64_t>(groups_.size()) == kShortfallGroupsMax;
+  if (full && Compare(groups_.back().first, miss) < 0) return;
   const auto place = std::lower_bound(
       groups_.begin(), groups_.end(), miss,
       [](const Group& group, const Miss& other) { return Compare(group.first, other) < 0; });
   if (place != groups_.end() && Compare(place->first, miss) == 0) {
     ++place->instances;
     auto& examples = place->examples;
-    const bool full = static_cast<int64_t>(examples.size()) == kGroupInstancesMax;
-    if (full && !Precedes(*miss.instance, *examples.back())) return;
-    if (full) examples.pop_back();
+    const bool enough = static_cast<int64_t>(examples.size()) == kGroupInstancesMax;
+    if (enough && !Precedes(*miss.instance, *examples.back())) return;
+    if (enough) examples.pop_back();
     examples.insert(
         std::upper_bound(examples.begin(), examples.end(), miss.instance,
                          [](const Instance* a, const Instance* b) { return Precedes(*a, *b); }),
@@ -297,8 +332,6 @@ void ClosestGroups::Add(const Miss& miss) {
     if (examples.front() == miss.instance) place->first = miss;
     return;
   }
-  const bool full = static_cast<int64_t>(groups_.size()) == kShortfallGroupsMax;
-  if (full && place == groups_.end()) return;
   const auto offset = place - groups_.begin();
   if (full) groups_.pop_back();
   groups_.insert(groups_.begin() + offset,
@@ -329,6 +362,8 @@ std::vector<Miss> FirstById::Take() {
 int64_t LargestGpuShare(const GpuDemand& demand, const Instance& instance) {
   if (demand.kind == Kind::kDedicated) return IdleGpus(instance);
   if (demand.kind != Kind::kShared) return 0;
+  const GpuFigures& figures = instance.gpu_figures;
+  if (figures.gap_clients >= demand.containers) return figures.largest_gap_mib;
   int64_t largest = 0;
   for (const Device& device : instance.devices) {
     if (!device.registered || FreeMpsClients(instance, device) < demand.containers) continue;
@@ -339,8 +374,10 @@ int64_t LargestGpuShare(const GpuDemand& demand, const Instance& instance) {
 
 Survey Look(const Demand& demand, const Rules& rules, int32_t group, const Inventory::Impl& impl) {
   Surveyor surveyor(demand, rules, group, impl);
-  for (const auto& instance : impl.instances) {
-    if (instance != nullptr) surveyor.Look(*instance);
+  const auto& instances = impl.instances;
+  for (size_t slot = 0; slot < instances.size(); ++slot) {
+    if (slot + kAhead < instances.size()) Prefetch(instances[slot + kAhead].get());
+    if (instances[slot] != nullptr) surveyor.Look(*instances[slot]);
   }
   return surveyor.Take();
 }
