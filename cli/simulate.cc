@@ -64,6 +64,7 @@ struct Settings {
   std::vector<std::string> tasks = {};
   std::vector<std::string> policies = {};
   std::string seeds = "42-51";
+  std::string mix = "learned";
   std::string output = "table";
   std::string svg = {};
 };
@@ -185,13 +186,15 @@ class Progress {
 };
 
 // All jobs, on all cores; results in the jobs' order.
-std::vector<RunResult> RunAll(const std::vector<Job>& jobs, const std::vector<Trace>& traces) {
+std::vector<RunResult> RunAll(const std::vector<Job>& jobs, const std::vector<Trace>& traces,
+                              simulator::MixSource mix) {
   std::vector<absl::StatusOr<RunResult>> results(jobs.size(), absl::StatusOr<RunResult>());
   std::atomic<size_t> next = 0;
   std::atomic<size_t> done = 0;
   const auto work = [&] {
     for (size_t i = next++; i < jobs.size(); i = next++) {
-      results[i] = simulator::RunExperiment(traces[jobs[i].trace], jobs[i].policy, jobs[i].seed);
+      results[i] =
+          simulator::RunExperiment(traces[jobs[i].trace], jobs[i].policy, jobs[i].seed, mix);
       ++done;
     }
   };
@@ -225,7 +228,9 @@ std::vector<TraceResults> Simulate(const Settings& settings) {
       }
     }
   }
-  std::vector<RunResult> runs = RunAll(jobs, traces);
+  std::vector<RunResult> runs = RunAll(
+      jobs, traces,
+      settings.mix == "known" ? simulator::MixSource::kTrace : simulator::MixSource::kArrivals);
 
   std::vector<TraceResults> results;
   for (size_t trace = 0; trace < traces.size(); ++trace) {
@@ -319,6 +324,13 @@ Command AddSimulate(CLI::App& root) {
       ->delimiter(',');
   command->add_option("--seeds", settings->seeds, "One run for each: 42, 42-51 or 1,5,42-51")
       ->type_name("SEEDS")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--mix", settings->mix,
+          "What worth goes by: the tasks that have arrived, or the trace's own mix, known\n"
+          "beforehand, which is what fgd always has")
+      ->check(CLI::IsMember({"learned", "known"}))
       ->capture_default_str();
   command->add_option("--output", settings->output, "How to print")
       ->check(CLI::IsMember({"table", "json", "csv"}))

@@ -105,12 +105,13 @@ void AddDecision(Fnv& decisions, const std::optional<FleetChoice>& choice) {
 }  // namespace
 
 absl::StatusOr<RunResult> RunExperiment(const Trace& trace, placement::GpuPolicyKind policy,
-                                        int64_t seed) {
+                                        int64_t seed, MixSource mix) {
   const absl::StatusOr<Arrivals> arrivals = DrawArrivals(trace, seed);
   if (!arrivals.ok()) return arrivals.status();
 
-  Fleet fleet(
-      placement::MakeGpuPolicy(policy, {.mix = trace.mix, .seed = static_cast<uint64_t>(seed)}));
+  placement::GpuPolicyInputs inputs = {.mix = trace.mix, .seed = static_cast<uint64_t>(seed)};
+  if (mix == MixSource::kTrace) inputs.known_mix = trace.counted_shapes;
+  Fleet fleet(placement::MakeGpuPolicy(policy, inputs));
   ClusterFragmentation fragmentation(trace.mix);
   // A node's slot is its index, so that equal scores go to the lowest.
   for (const int32_t node : arrivals->node_order) {

@@ -23,6 +23,9 @@ struct CurvePoint {
   double frag_pct_of_idle = 0;
 };
 
+// What `worth` goes by: the tasks that have arrived, or the trace's own distribution, as fgd does.
+enum class MixSource { kArrivals, kTrace };
+
 struct RunResult {
   std::string policy = {};
   int64_t seed = 0;
@@ -36,6 +39,6 @@ struct RunResult {
 };
 
 absl::StatusOr<RunResult> RunExperiment(const Trace& trace, placement::GpuPolicyKind policy,
-                                        int64_t seed);
+                                        int64_t seed, MixSource mix = MixSource::kArrivals);
 
 }  // namespace berth::simulator

@@ -59,7 +59,7 @@ TaskShape ShapeOf(const TraceTask& task, Models& models) {
 }
 
 // By count and, among equals, by what they ask for, the most first: the published order.
-placement::TaskMix MixOf(const Trace& trace) {
+std::vector<placement::CountedShape> CountShapes(const Trace& trace) {
   using Key = std::tuple<int64_t, int64_t, int, std::string>;
   std::map<Key, placement::CountedShape, std::greater<>> counts;
   for (size_t i = 0; i < trace.tasks.size(); ++i) {
@@ -71,7 +71,7 @@ placement::TaskMix MixOf(const Trace& trace) {
   }
   std::vector<placement::CountedShape> shapes;
   for (auto& [key, counted] : counts) shapes.push_back(counted);
-  return placement::TaskMix(std::move(shapes));
+  return shapes;
 }
 
 // Whether the trace is one of Berth's own, all of it; then by arrival, and what a whole device
@@ -146,7 +146,8 @@ absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<Tra
   }
   if (trace.gpu_milli == 0) return absl::InvalidArgumentError("no node has a GPU");
   if (trace.gpu_milli_asked == 0) return absl::InvalidArgumentError("no task asks for a GPU");
-  trace.mix = MixOf(trace);
+  trace.counted_shapes = CountShapes(trace);
+  trace.mix = placement::TaskMix(trace.counted_shapes);
   return trace;
 }
 

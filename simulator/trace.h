@@ -17,14 +17,15 @@ namespace berth::simulator {
 // gpu_milli of one device, others for whole ones. A trace of Berth's own (berth_trace.h) has CPU
 // units and MiB of GPU memory instead, and a whole device counts as much as the mean device has.
 struct Trace {
-  std::vector<TraceNode> nodes = {};                     // by name
-  std::vector<placement::NodeResources> resources = {};  // of each node
-  std::vector<TraceTask> tasks = {};                     // by name; timed: by arrival
-  std::vector<int32_t> shape_of_task = {};               // of each task, in shapes
-  std::vector<placement::TaskShape> shapes = {};         // the distinct ones
-  placement::TaskMix mix = {};                           // of all tasks
-  int64_t gpu_milli = 0;                                 // the devices' capacity
-  int64_t gpu_milli_asked = 0;                           // by all tasks
+  std::vector<TraceNode> nodes = {};                         // by name
+  std::vector<placement::NodeResources> resources = {};      // of each node
+  std::vector<TraceTask> tasks = {};                         // by name; timed: by arrival
+  std::vector<int32_t> shape_of_task = {};                   // of each task, in shapes
+  std::vector<placement::TaskShape> shapes = {};             // the distinct ones
+  std::vector<placement::CountedShape> counted_shapes = {};  // of all tasks, as the mix has them
+  placement::TaskMix mix = {};                               // of all tasks
+  int64_t gpu_milli = 0;                                     // the devices' capacity
+  int64_t gpu_milli_asked = 0;                               // by all tasks
   int64_t gpus = 0;
   int64_t milli_per_gpu = kMilliPerGpu;
   bool timed = false;  // tasks arrive in their order, by no seed

@@ -88,6 +88,7 @@ struct FleetScale {
 struct GpuPolicyInputs {
   FleetScale scale = {};
   TaskMix mix = {};   // fgd
+  std::vector<CountedShape> known_mix = {};  // worth: what tasks will ask for; empty: it learns
   uint64_t seed = 0;  // random
 };
 

@@ -326,7 +326,7 @@ std::unique_ptr<GpuPolicy> MakeGpuPolicy(GpuPolicyKind kind, const GpuPolicyInpu
     case GpuPolicyKind::kFgd:
       return std::make_unique<Fgd>(inputs);
     case GpuPolicyKind::kWorth:
-      return std::make_unique<Worth>();
+      return std::make_unique<Worth>(inputs.known_mix);
   }
   BERTH_CHECK(false);
 }

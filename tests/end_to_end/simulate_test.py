@@ -69,6 +69,16 @@ def test_the_same_seed_gives_the_same_answer(trace):
     assert simulate(*arguments).stdout == simulate(*arguments).stdout
 
 
+def test_a_known_mix_changes_what_worth_does_and_nothing_else(trace):
+    arguments = [*trace, "--policy", "worth,fgd", "--seeds", "42", "--output", "json"]
+
+    learned = json.loads(simulate(*arguments).stdout)
+    known = json.loads(simulate(*arguments, "--mix", "known").stdout)
+
+    assert learned[0]["decision_hash"] != known[0]["decision_hash"]
+    assert learned[1] == known[1]
+
+
 def test_the_table_names_every_policy_and_the_drawing_is_xml(trace, tmp_path):
     done = simulate(*trace, "--svg", str(tmp_path / "out.svg"))
 

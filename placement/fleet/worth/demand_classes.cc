@@ -80,17 +80,18 @@ int64_t TotalDemand(const std::vector<DemandClass>& classes, int32_t smallest_de
 
 }  // namespace
 
-void DemandClasses::Learn(const TaskShape& shape, int32_t smallest_device) {
+void DemandClasses::Learn(const TaskShape& shape, int64_t count, int32_t smallest_device) {
   if (shape.gpu == GpuNeed::kShared || shape.gpu == GpuNeed::kWhole) {
     const bool whole = shape.gpu == GpuNeed::kWhole;
     const Key key = {
         .devices = whole ? shape.devices : 1, .units = whole ? 0 : shape.units, .cpu = shape.cpu};
-    ++counts_[key];
+    counts_[key] += count;
     const int64_t size =
         whole ? key.devices * kWholeDeviceSize : SizeOf(shape.units, smallest_device);
-    size_by_models_[shape.models] += size;
+    size_by_models_[shape.models] += count * size;
   }
-  if (++tasks_ >= kWindow) Halve();
+  tasks_ += count;
+  while (tasks_ >= kWindow) Halve();
 }
 
 void DemandClasses::Halve() {

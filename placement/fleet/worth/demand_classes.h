@@ -32,8 +32,9 @@ class DemandClasses {
   // otherwise rare ones are merged with their likes.
   static constexpr int64_t kCoveredTenths = 9;
 
-  // A task that asks for all devices of a node tells nothing of a size, and counts as one without.
-  void Learn(const TaskShape& shape, int32_t smallest_device);
+  // So many tasks of the shape. One that asks for all devices of a node tells nothing of a size,
+  // and counts as one without.
+  void Learn(const TaskShape& shape, int64_t count, int32_t smallest_device);
 
   // At most kClassesMax, in the order of DemandClass::Order. Before any task with a GPU came: one
   // whole device.

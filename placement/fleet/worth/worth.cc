@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace berth::placement {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr DeviceSet Only(int device) { return DeviceSet{1} << device; }
 
 }  // namespace
+
+Worth::Worth(std::vector<CountedShape> known_mix) : known_mix_(std::move(known_mix)) {}
 
 // --- what changes the prices
 
@@ -26,7 +29,7 @@ void Worth::NodeChanged(const NodeView& view) {
 
 void Worth::TaskArrived(ShapeId, const TaskShape& shape) {
   RefreshIfNever();
-  mix_.Learn(shape, kinds_.smallest());
+  if (known_mix_.empty()) mix_.Learn(shape, 1, kinds_.smallest());
   if (++tasks_ < next_refresh_) return;
   const auto nodes = static_cast<int64_t>(nodes_.size());
   next_refresh_ = tasks_ + std::min(tasks_, std::max(kRefreshStepMax, nodes)) + 1;
@@ -43,6 +46,11 @@ void Worth::Refresh() {
     for (int i = 0; i < node.devices; ++i) kinds_.Add(node.totals[i]);
   }
   if (kinds_.size() == 0) kinds_.Add(kWholeDeviceSize);
+  if (epoch_ == 1) {
+    for (const CountedShape& known : known_mix_) {
+      mix_.Learn(known.shape, known.count, kinds_.smallest());
+    }
+  }
   classes_ = mix_.Pick(kinds_.smallest());
   prices_.Solve(nodes_, kinds_, classes_);
   rents_ = ModelRents(nodes_, kinds_, mix_.size_by_models());

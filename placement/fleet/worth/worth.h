@@ -5,6 +5,8 @@
 // a small count of the copies that it could still hold, which breaks ties; times the rent of its
 // model (model_rents.h). Formula, constants, and what else was tried: docs/placement.md.
 //
+// The classes are learned from the tasks that come, or known beforehand.
+//
 // Prices, classes and rents change only when enough tasks have come since; in between a score
 // depends on the node alone. Memory decides whether a task fits, and is worth nothing.
 #pragma once
@@ -33,6 +35,9 @@ class Worth : public GpuPolicy {
   static constexpr size_t kDevicePartsMax = 1 << 14;
   // Of the copies against what the prices say, in thousandths.
   static constexpr int64_t kCopiesWeight = 30;
+
+  // `known_mix`: what tasks will ask for; when it is empty, what they asked for so far counts.
+  explicit Worth(std::vector<CountedShape> known_mix = {});
 
   int64_t Score(const NodeView& view, ShapeId id, const TaskShape& shape) override;
   DeviceSet ChooseDevices(const NodeView& view, ShapeId id, const TaskShape& shape) override;
@@ -78,6 +83,7 @@ class Worth : public GpuPolicy {
   Best FindSharedDevice(int32_t slot, const TaskShape& shape);
   Best FindWholeDevices(const NodeView& view, const TaskShape& shape);
 
+  const std::vector<CountedShape> known_mix_;
   DeviceKinds kinds_ = {};
   DemandClasses mix_ = {};
   Prices prices_ = {};
