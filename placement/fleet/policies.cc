@@ -8,6 +8,7 @@
 
 #include "model/check.h"
 #include "placement/fleet/fgd.h"
+#include "placement/fleet/floor_divide.h"
 #include "placement/fleet/gpu_policy.h"
 #include "placement/fleet/worth/worth.h"
 
@@ -27,10 +28,6 @@ constexpr std::array<std::pair<GpuPolicyKind, std::string_view>, 9> kNames = {{
 }};
 
 constexpr DeviceSet Only(int device) { return DeviceSet{1} << device; }
-
-int64_t FloorDivide(int64_t dividend, int64_t divisor) {
-  return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
-}
 
 // Requires: so many are idle.
 DeviceSet LowestIdleDevices(std::span<const DeviceState> devices, int count) {
@@ -133,30 +130,32 @@ class FitPolicy : public ScaledPolicy, public KeyedScores {
     if (device_total_ == 0) device_total_ = total;
     if (total == 0 || total != device_total_) sizes_differ_ = true;
   }
+  int64_t Score(const NodeView& view, ShapeId, const TaskShape& shape) override {
+    const int64_t asked = LeftOf(shape.cpu, UnitsAsked(view, shape));
+    return FloorDivide(OffsetOf(asked) - Key(view), whole_);
+  }
   const KeyedScores* keyed() const override { return this; }
   int64_t step() const override { return whole_; }
+  std::optional<int64_t> Offset(const TaskShape& shape) const override {
+    if (shape.gpu == GpuNeed::kAll) return std::nullopt;
+    if (shape.gpu != GpuNeed::kWhole) return OffsetOf(LeftOf(shape.cpu, shape.units));
+    if (sizes_differ_) return std::nullopt;
+    return OffsetOf(LeftOf(shape.cpu, int64_t{shape.devices} * device_total_));
+  }
 
  protected:
-  int64_t LeftOf(int64_t cpu, int64_t units) const {
-    return 50 * (cpu * scale_.node_units + units * scale_.node_cpu);
-  }
+  virtual int64_t OffsetOf(int64_t asked) const = 0;
   int64_t Left(const NodeView& view) const {
     return LeftOf(view.node.cpu_left, view.node.units_left);
-  }
-  int64_t Asked(const NodeView& view, const TaskShape& shape) const {
-    return LeftOf(shape.cpu, UnitsAsked(view, shape));
-  }
-  // The same on every node, where it is the same.
-  std::optional<int64_t> Asked(const TaskShape& shape) const {
-    if (shape.gpu == GpuNeed::kAll) return std::nullopt;
-    if (shape.gpu != GpuNeed::kWhole) return LeftOf(shape.cpu, shape.units);
-    if (sizes_differ_) return std::nullopt;
-    return LeftOf(shape.cpu, int64_t{shape.devices} * device_total_);
   }
 
   const int64_t whole_;
 
  private:
+  int64_t LeftOf(int64_t cpu, int64_t units) const {
+    return 50 * (cpu * scale_.node_units + units * scale_.node_cpu);
+  }
+
   int32_t device_total_ = 0;  // of the first device that came
   bool sizes_differ_ = false;
 };
@@ -165,31 +164,17 @@ class FitPolicy : public ScaledPolicy, public KeyedScores {
 class BestFit : public FitPolicy {
  public:
   using FitPolicy::FitPolicy;
-  int64_t Score(const NodeView& view, ShapeId, const TaskShape& shape) override {
-    return FloorDivide(100 * whole_ + Asked(view, shape) - Left(view), whole_);
-  }
   int64_t Key(const NodeView& view) const override { return Left(view); }
-  std::optional<int64_t> Offset(const TaskShape& shape) const override {
-    const std::optional<int64_t> asked = Asked(shape);
-    if (!asked) return std::nullopt;
-    return 100 * whole_ + *asked;
-  }
+
+ private:
+  int64_t OffsetOf(int64_t asked) const override { return 100 * whole_ + asked; }
 };
 
 // The negative of best-fit.
 class WorstFit : public FitPolicy {
  public:
   using FitPolicy::FitPolicy;
-  int64_t Score(const NodeView& view, ShapeId, const TaskShape& shape) override {
-    return -FloorDivide(100 * whole_ + Asked(view, shape) - Left(view), whole_);
-  }
   int64_t Key(const NodeView& view) const override { return -Left(view); }
-  // Which is rounded up.
-  std::optional<int64_t> Offset(const TaskShape& shape) const override {
-    const std::optional<int64_t> asked = Asked(shape);
-    if (!asked) return std::nullopt;
-    return whole_ - 1 - 100 * whole_ - *asked;
-  }
   // The device with the most left.
   DeviceSet ChooseDevices(const NodeView& view, ShapeId, const TaskShape& shape) override {
     if (shape.gpu != GpuNeed::kShared) return TightestDevices(view, shape);
@@ -198,6 +183,10 @@ class WorstFit : public FitPolicy {
         [](const DeviceState& a, const DeviceState& b) { return a.left < b.left; });
     return Only(static_cast<int>(largest - view.devices.begin()));
   }
+
+ private:
+  // The negative of a floor: rounded up.
+  int64_t OffsetOf(int64_t asked) const override { return whole_ - 1 - 100 * whole_ - asked; }
 };
 
 // As Tetris has it, with the devices of a node as one dimension. In doubles, as published.

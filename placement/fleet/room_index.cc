@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "placement/fleet/floor_divide.h"
 #include "placement/vector_clones.h"
 
 namespace berth::placement {
@@ -71,10 +72,6 @@ void ForEachCommon(const Word* a, const Word* b, size_t count, Visit visit) {
       }
     }
   }
-}
-
-int64_t FloorDivide(int64_t dividend, int64_t divisor) {
-  return dividend / divisor - (dividend % divisor < 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -185,7 +182,10 @@ std::optional<RoomIndex::Best> RoomIndex::Find(ShapeId id, int64_t offset) {
 }
 
 int64_t RoomIndex::bytes() const {
-  int64_t bytes = static_cast<int64_t>(model_of_.capacity());
+  int64_t bytes = static_cast<int64_t>(model_of_.capacity() + queries_.capacity() * sizeof(Query));
+  for (const std::vector<Word>& model : models_) {
+    bytes += static_cast<int64_t>(model.capacity() * sizeof(Word));
+  }
   for (const ThresholdSets* sets : {&memory_, &cpu_, &largest_left_, &idle_devices_, &merits_}) {
     bytes += sets->bytes();
   }
