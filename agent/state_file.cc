@@ -59,7 +59,9 @@ absl::Status SyncDirectory(const std::string& path) {
   return result == 0 ? absl::OkStatus() : Failed("sync", path, error);
 }
 
-absl::Status Replace(const std::string& path, const std::string& text, bool sync) {
+}  // namespace
+
+absl::Status ReplaceFile(const std::string& path, const std::string& text, bool sync) {
   const std::string unfinished = path + kUnfinished;
   absl::Status written = WriteAndSync(unfinished, text, sync);
   if (!written.ok()) {
@@ -69,8 +71,6 @@ absl::Status Replace(const std::string& path, const std::string& text, bool sync
   if (::rename(unfinished.c_str(), path.c_str()) != 0) return Failed("replace", path, errno);
   return sync ? SyncDirectory(fs::path(path).parent_path()) : absl::OkStatus();
 }
-
-}  // namespace
 
 StateFiles::StateFiles(std::string directory, std::shared_ptr<net::thread_pool> disk,
                        DiskSettings settings)
@@ -95,7 +95,7 @@ bool StateFiles::AreGone() const {
 }
 
 net::awaitable<absl::Status> StateFiles::WriteHere(std::string path, std::string text) {
-  co_return Replace(path, text, settings_.sync);
+  co_return ReplaceFile(path, text, settings_.sync);
 }
 
 net::awaitable<absl::Status> StateFiles::RemoveHere(std::string path) {

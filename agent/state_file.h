@@ -24,6 +24,9 @@ struct DiskSettings {
   bool sync = true;
 };
 
+// Writes beside, then renames. Blocking; any thread.
+absl::Status ReplaceFile(const std::string& path, const std::string& text, bool sync);
+
 class StateFiles {
  public:
   StateFiles(std::string directory, std::shared_ptr<net::thread_pool> disk, DiskSettings settings);
