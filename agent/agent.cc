@@ -141,6 +141,7 @@ class AgentProcess : public Agent {
     int minor = 0;
     if (absl::SimpleAtoi(info.api_version.substr(2), &minor)) machine_.docker_api_minor = minor;
     machine_.log_drivers = info.log_drivers;
+    machine_.volume_drivers = info.volume_drivers;
     machine_.architecture = AwsArchitecture(info.architecture);
     if (info.cpus > 0) machine_.cpus = info.cpus;
     if (info.memory_bytes > 0) machine_.memory_mib = info.memory_bytes / kBytesPerMib;

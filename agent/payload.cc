@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "agent/json.h"
+#include "agent/payload_sharing.h"
+#include "agent/payload_trouble.h"
 #include "model/arn.h"
 
 namespace berth::agent {
@@ -20,46 +22,11 @@ constexpr size_t kContainersMax = 100;
 
 // Members that change what a container is or may do, which this version does not serve. Running the
 // task without them would be running something else.
-constexpr std::array kUnsupportedInTask = {"volumes",
-                                           "pidMode",
-                                           "ipcMode",
-                                           "proxyConfiguration",
-                                           "attachments",
-                                           "elasticNetworkInterfaces",
-                                           "enableFaultInjection"};
-constexpr std::array kUnsupportedInContainer = {"environmentFiles",
-                                                "secrets",
-                                                "mountPoints",
-                                                "volumesFrom",
-                                                "links",
-                                                "managedAgents",
-                                                "restartPolicy",
-                                                "registryAuthentication",
-                                                "firelensConfiguration"};
-
-// What decoding stops with. Undecodable beats refused: the server then knows it sent nonsense.
-struct Trouble {
-  std::string undecodable = {};
-  std::string refusal = {};
-  bool any() const { return !undecodable.empty() || !refusal.empty(); }
-};
-
-void Undecodable(Trouble& trouble, std::string_view what) {
-  // The official agent's own spelling; servers match on it.
-  if (trouble.undecodable.empty()) {
-    trouble.undecodable = absl::StrFormat("UnrecogniedTaskError: Error loading task - %s", what);
-  }
-}
-
-void Refuse(Trouble& trouble, std::string_view what) {
-  if (trouble.refusal.empty()) {
-    trouble.refusal = absl::StrFormat("ResourceInitializationError: %s", what);
-  }
-}
-
-void RefuseUnsupported(Trouble& trouble, std::string_view what) {
-  Refuse(trouble, absl::StrFormat("%s is not supported by this version of Berth", what));
-}
+constexpr std::array kUnsupportedInTask = {"proxyConfiguration", "attachments",
+                                           "elasticNetworkInterfaces", "enableFaultInjection"};
+constexpr std::array kUnsupportedInContainer = {"environmentFiles",       "secrets",
+                                                "managedAgents",          "restartPolicy",
+                                                "registryAuthentication", "firelensConfiguration"};
 
 // Whether a member asks for something: not null, false, "", [] or {}, nor a disabled policy.
 bool AsksForSomething(const Value& value) {
@@ -394,7 +361,9 @@ std::shared_ptr<const TaskPayload> DecodeBody(const Value& value, Trouble& troub
     }
   }
   DecodeDependencies(*list, task->containers, trouble);
-  if (HasCycle(task->containers)) Undecodable(trouble, "dependsOn goes round in a circle");
+  DecodeSharing(value, *task, trouble);
+  if (HasCycle(task->containers))
+    Undecodable(trouble, "dependsOn, links and volumesFrom go round in a circle");
   DecodeAssociations(value, task->containers, trouble);
   CheckShares(task->containers, trouble);
   RefuseUnsupportedMembers(value, kUnsupportedInTask, "", trouble);

@@ -31,6 +31,37 @@ struct DependencyPayload {
   model::DependencyCondition condition = model::DependencyCondition::kStart;
 };
 
+// A place in a container where one of the task's volumes is seen.
+struct MountPayload {
+  size_t volume = 0;  // index into the task's volumes
+  std::string container_path = {};
+  bool read_only = false;
+};
+
+struct VolumesFromPayload {
+  size_t container = 0;  // index into the task's containers
+  bool read_only = false;
+};
+
+struct LinkPayload {
+  size_t container = 0;  // index into the task's containers
+  std::string alias = {};
+};
+
+// With a host path: that folder. Else a Docker volume: the task's own, unless `shared`.
+struct VolumePayload {
+  std::string name = {};
+  std::string host_path = {};
+  bool shared = false;
+  bool autoprovision = false;  // a shared one that is not there is made
+  std::string driver = {};     // empty: Docker's default
+  std::map<std::string, std::string> driver_options = {};
+  std::map<std::string, std::string> labels = {};
+};
+
+// Whose process or IPC namespace the containers of a task are in.
+enum class NamespaceMode { kOwn, kTask, kHost, kNone };
+
 struct ContainerPayload {
   std::string name = {};
   std::string image = {};
@@ -42,6 +73,9 @@ struct ContainerPayload {
   std::map<std::string, std::string> environment = {};
   std::vector<PortPayload> ports = {};
   std::vector<DependencyPayload> depends_on = {};
+  std::vector<MountPayload> mounts = {};
+  std::vector<VolumesFromPayload> volumes_from = {};
+  std::vector<LinkPayload> links = {};
   std::optional<absl::Duration> start_timeout = std::nullopt;
   std::optional<absl::Duration> stop_timeout = std::nullopt;
   // Docker's Config and HostConfig as JSON texts, laid over what the agent makes. Empty: none.
@@ -58,6 +92,9 @@ struct TaskPayload {
   std::string version = {};
   int64_t memory_mib = 0;  // of the whole task; 0: none given
   model::NetworkMode network_mode = model::NetworkMode::kBridge;
+  NamespaceMode pid_mode = NamespaceMode::kOwn;
+  NamespaceMode ipc_mode = NamespaceMode::kOwn;
+  std::vector<VolumePayload> volumes = {};
   std::vector<ContainerPayload> containers = {};
 };
 

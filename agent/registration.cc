@@ -32,6 +32,7 @@ std::vector<model::Attribute> Attributes(const AgentSettings& settings, const Id
   if (settings.runtime == RuntimeKind::kDocker) {
     features.api_minor = machine.docker_api_minor;
     features.logging_drivers = machine.log_drivers;
+    features.volume_drivers = machine.volume_drivers;
   }
   std::vector<model::Attribute> attributes;
   // A simulated container lacks nothing that a definition could ask for.

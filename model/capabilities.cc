@@ -38,12 +38,13 @@ std::vector<std::string> AgentCapabilities(const DockerFeatures& features) {
   for (const std::string& driver : features.logging_drivers) {
     names.push_back(LoggingDriverCapability(driver));
   }
-  // No docker-plugin: the agent does not serve volumes yet, and a task it would refuse is better
-  // not placed.
+  for (const std::string& driver : features.volume_drivers) {
+    names.push_back(DockerPluginCapability(driver));
+  }
   for (const std::string_view name :
        {capability::kPrivileged, capability::kTaskCpuMemLimit, capability::kIncreasedTaskCpuLimit,
         capability::kTaskEni, capability::kHealthCheck, capability::kOrdering,
-        capability::kFullSync}) {
+        capability::kPidIpcSharing, capability::kFullSync}) {
     names.emplace_back(name);
   }
   std::ranges::sort(names);

@@ -21,12 +21,12 @@ inline constexpr int kDockerApiMinorMax = 41;
 struct DockerFeatures {
   int api_minor = kDockerApiMinorMax;  // 1.<minor>, as the engine's version call says
   std::vector<std::string> logging_drivers = {"json-file", "syslog", "journald"};
+  std::vector<std::string> volume_drivers = {"local"};
 };
 
 // What a Berth agent on such an engine can honour, and so registers. Sorted. Left out, since the
-// agent does not do it: IAM roles, execution roles, secrets, environment files, firelens, EFS,
-// shared PID and IPC namespaces, port ranges, restart policies. GPU sharing is added by who finds
-// the GPUs.
+// agent does not do it: IAM roles, execution roles, secrets, environment files, firelens, EFS, port
+// ranges, restart policies. GPU sharing is added by who finds the GPUs.
 std::vector<std::string> AgentCapabilities(const DockerFeatures& features);
 
 // Every name that ComputeRequiredAttributes can give, but for Docker volume drivers other than

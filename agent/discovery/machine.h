@@ -16,6 +16,7 @@ struct MachineFacts {
   std::string docker_architecture = {};  // as Docker names it: x86_64 or aarch64
   int docker_api_minor = 0;
   std::vector<std::string> log_drivers = {};
+  std::vector<std::string> volume_drivers = {};
 };
 
 // Read from this process's machine; knows nothing of Docker.

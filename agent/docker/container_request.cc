@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "agent/docker/labels.h"
+#include "agent/docker/volumes.h"
 #include "agent/json.h"
 #include "model/reserved_variables.h"
 
@@ -146,6 +147,56 @@ void JoinTaskNetwork(const TaskPayload& task, const ContainerPayload& container,
   Set(host, "NetworkMode", Text("container:" + pause, allocator), allocator);
 }
 
+std::string SiblingOf(const ContainerContext& context, const TaskPayload& task, size_t index) {
+  const std::string& name = task.containers[index].name;
+  const auto found = context.siblings.find(name);
+  // Without an id Docker says that there is no such container, by its name.
+  return found == context.siblings.end() ? name : found->second;
+}
+
+void AddMountsAndLinks(const TaskPayload& task, const ContainerPayload& container,
+                       const ContainerContext& context, Value& host, Allocator& allocator) {
+  if (!container.mounts.empty()) {
+    Set(host, "Binds", Texts(VolumeBinds(task, container), allocator), allocator);
+  }
+  std::vector<std::string> volumes_from;
+  for (const VolumesFromPayload& from : container.volumes_from) {
+    volumes_from.push_back(
+        absl::StrCat(SiblingOf(context, task, from.container), from.read_only ? ":ro" : ""));
+  }
+  if (!volumes_from.empty()) {
+    Set(host, "VolumesFrom", Texts(volumes_from, allocator), allocator);
+  }
+  std::vector<std::string> links;
+  for (const LinkPayload& link : container.links) {
+    links.push_back(absl::StrCat(SiblingOf(context, task, link.container), ":", link.alias));
+  }
+  if (!links.empty()) Set(host, "Links", Texts(links, allocator), allocator);
+}
+
+// Empty: Docker's default, a namespace of the container's own.
+std::string NamespaceOf(NamespaceMode mode, const std::string& pause) {
+  switch (mode) {
+    case NamespaceMode::kOwn:
+      return {};
+    case NamespaceMode::kTask:
+      return "container:" + pause;
+    case NamespaceMode::kHost:
+      return "host";
+    case NamespaceMode::kNone:
+      return "none";
+  }
+  return {};
+}
+
+void JoinNamespaces(const TaskPayload& task, const std::string& pause, Value& host,
+                    Allocator& allocator) {
+  const std::string pid = NamespaceOf(task.pid_mode, pause);
+  const std::string ipc = NamespaceOf(task.ipc_mode, pause);
+  if (!pid.empty()) Set(host, "PidMode", Text(pid, allocator), allocator);
+  if (!ipc.empty()) Set(host, "IpcMode", Text(ipc, allocator), allocator);
+}
+
 void AddLabels(Value& config, const std::map<std::string, std::string>& labels,
                Allocator& allocator) {
   if (config.FindMember("Labels") == config.MemberEnd() || !config["Labels"].IsObject()) {
@@ -168,6 +219,11 @@ std::string GpuList(const std::vector<model::GpuId>& gpus) {
 }
 
 }  // namespace
+
+bool NeedsPauseContainer(const TaskPayload& task) {
+  return task.network_mode == model::NetworkMode::kAwsvpc ||
+         task.pid_mode == NamespaceMode::kTask || task.ipc_mode == NamespaceMode::kTask;
+}
 
 std::map<std::string, std::string> TaskLabels(const TaskPayload& task,
                                               const ContainerContext& context) {
@@ -228,6 +284,8 @@ std::string ContainerRequestBody(const TaskPayload& task, size_t index,
   std::map<std::string, std::string> labels = TaskLabels(task, context);
   labels[label::kContainerName] = container.name;
   AddLabels(config, labels, allocator);
+  AddMountsAndLinks(task, container, context, host, allocator);
+  JoinNamespaces(task, context.pause_container, host, allocator);
   if (task.network_mode == model::NetworkMode::kAwsvpc) {
     JoinTaskNetwork(task, container, context.pause_container, config, host, allocator);
   }
@@ -246,6 +304,9 @@ std::string PauseRequestBody(const TaskPayload& task, const ContainerContext& co
   AddLabels(config, labels, allocator);
   Value host(rapidjson::kObjectType);
   Set(host, "NetworkMode", Text(network, allocator), allocator);
+  if (task.ipc_mode == NamespaceMode::kTask) {
+    Set(host, "IpcMode", Text("shareable", allocator), allocator);
+  }
   Set(host, "CpuShares", Value(kCpuSharesMin), allocator);
   Set(host, "Memory", Value(kPauseMemoryBytes), allocator);
   Set(host, "ReadonlyRootfs", Value(true), allocator);

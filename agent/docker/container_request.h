@@ -18,7 +18,9 @@ struct ContainerContext {
   std::string cluster = {};
   std::string instance = {};  // this agent's id, for the label
   std::string region = {};
-  std::string pause_container = {};  // whose network the task's containers share; awsvpc only
+  std::string pause_container = {};  // whose namespaces the task's containers share
+  // Docker's ids of the task's containers, by name; those that it links to or has volumes from.
+  std::map<std::string, std::string> siblings = {};
 };
 
 // Where a container that shares a GPU finds its MPS daemon.
@@ -28,6 +30,9 @@ std::string ContainerRequestBody(const TaskPayload& task, size_t index,
                                  const ContainerContext& context);
 std::string PauseRequestBody(const TaskPayload& task, const ContainerContext& context,
                              const std::string& image, const std::string& network);
+
+// Whether a pause container holds what the task's containers share: network, processes or IPC.
+bool NeedsPauseContainer(const TaskPayload& task);
 
 // The labels of everything that belongs to a task.
 std::map<std::string, std::string> TaskLabels(const TaskPayload& task,

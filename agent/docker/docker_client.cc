@@ -20,6 +20,7 @@ constexpr absl::Duration kCreateCall = absl::Minutes(4);
 constexpr absl::Duration kStartCall = absl::Minutes(4);
 constexpr absl::Duration kRemoveCall = absl::Minutes(1);
 constexpr absl::Duration kNetworkCall = absl::Minutes(1);
+constexpr absl::Duration kVolumeCall = absl::Minutes(1);
 // What Docker may need beyond the grace to kill a container and clear up behind it.
 constexpr absl::Duration kStopMargin = absl::Minutes(1);
 // A pull's progress line is short; more than this without a line end is not Docker's protocol.
@@ -95,14 +96,32 @@ absl::Time TimeOf(const json::Value& object, const char* name) {
   return absl::ParseTime(absl::RFC3339_full, text, &time, &error) ? time : absl::InfinitePast();
 }
 
-std::map<std::string, std::string> LabelsOf(const json::Value& object) {
-  std::map<std::string, std::string> labels;
-  const json::Value* found = json::Find(object, "Labels");
-  if (found == nullptr || !found->IsObject()) return labels;
-  for (const auto& label : found->GetObject()) {
-    if (label.value.IsString()) labels[label.name.GetString()] = label.value.GetString();
+std::map<std::string, std::string> MapOf(const json::Value& object, const char* name) {
+  std::map<std::string, std::string> map;
+  const json::Value* found = json::Find(object, name);
+  if (found == nullptr || !found->IsObject()) return map;
+  for (const auto& entry : found->GetObject()) {
+    if (entry.value.IsString()) map[entry.name.GetString()] = entry.value.GetString();
   }
-  return labels;
+  return map;
+}
+
+std::map<std::string, std::string> LabelsOf(const json::Value& object) {
+  return MapOf(object, "Labels");
+}
+
+DockerVolume VolumeOf(const json::Value& object) {
+  return {.name = json::StringOr(object, "Name"),
+          .driver = json::StringOr(object, "Driver"),
+          .labels = LabelsOf(object),
+          .options = MapOf(object, "Options")};
+}
+
+void WriteMap(json::Builder& out, std::string_view name,
+              const std::map<std::string, std::string>& map) {
+  out.Key(name).Object();
+  for (const auto& [key, value] : map) out.Member(key, value);
+  out.EndObject();
 }
 
 std::vector<std::string> StringsOf(const json::Value& object, const char* name) {
@@ -460,9 +479,8 @@ net::awaitable<absl::StatusOr<std::string>> DockerClient::CreateNetwork(
   body.Object().Member("Name", name).Member("Driver", "bridge").Member("CheckDuplicate", true);
   body.Key("IPAM").Object().Member("Driver", "default").Key("Config").Array().Object();
   body.Member("Subnet", subnet).EndObject().EndArray().EndObject();
-  body.Key("Labels").Object();
-  for (const auto& [key, value] : labels) body.Member(key, value);
-  body.EndObject().EndObject();
+  WriteMap(body, "Labels", labels);
+  body.EndObject();
   absl::StatusOr<HttpResponse> response =
       co_await Call("POST", "/networks/create", body.Text(), kNetworkCall);
   if (!response.ok()) co_return response.status();
@@ -504,6 +522,53 @@ net::awaitable<absl::StatusOr<std::vector<DockerNetwork>>> DockerClient::ListNet
 net::awaitable<absl::Status> DockerClient::RemoveNetwork(std::string id) {
   absl::StatusOr<HttpResponse> response =
       co_await Call("DELETE", absl::StrCat("/networks/", id), "", kNetworkCall);
+  if (!response.ok()) co_return response.status();
+  if (response->status == 204 || response->status == 404) co_return absl::OkStatus();
+  co_return ErrorOf(*response);
+}
+
+net::awaitable<absl::Status> DockerClient::CreateVolume(DockerVolume volume) {
+  json::Builder body;
+  body.Object().Member("Name", volume.name);
+  if (!volume.driver.empty()) body.Member("Driver", volume.driver);
+  WriteMap(body, "DriverOpts", volume.options);
+  WriteMap(body, "Labels", volume.labels);
+  body.EndObject();
+  absl::StatusOr<HttpResponse> response =
+      co_await Call("POST", "/volumes/create", body.Text(), kVolumeCall);
+  if (!response.ok()) co_return response.status();
+  co_return response->status == 201 ? absl::OkStatus() : ErrorOf(*response);
+}
+
+net::awaitable<absl::StatusOr<DockerVolume>> DockerClient::InspectVolume(std::string name) {
+  absl::StatusOr<HttpResponse> response =
+      co_await Call("GET", absl::StrCat("/volumes/", PercentEncode(name)), "", kVolumeCall);
+  if (!response.ok()) co_return response.status();
+  json::Document document;
+  if (response->status != 200 || !json::Parse(response->body, document))
+    co_return ErrorOf(*response);
+  co_return VolumeOf(document);
+}
+
+net::awaitable<absl::StatusOr<std::vector<DockerVolume>>> DockerClient::ListVolumes(
+    std::vector<std::string> labels) {
+  absl::StatusOr<HttpResponse> response =
+      co_await Call("GET", absl::StrCat("/volumes?filters=", LabelFilter(labels)), "", kVolumeCall);
+  if (!response.ok()) co_return response.status();
+  json::Document document;
+  if (response->status != 200 || !json::Parse(response->body, document))
+    co_return ErrorOf(*response);
+  std::vector<DockerVolume> volumes;
+  // null when there are none.
+  if (const json::Value* list = json::FindArray(document, "Volumes")) {
+    for (const json::Value& entry : list->GetArray()) volumes.push_back(VolumeOf(entry));
+  }
+  co_return volumes;
+}
+
+net::awaitable<absl::Status> DockerClient::RemoveVolume(std::string name) {
+  absl::StatusOr<HttpResponse> response =
+      co_await Call("DELETE", absl::StrCat("/volumes/", PercentEncode(name)), "", kVolumeCall);
   if (!response.ok()) co_return response.status();
   if (response->status == 204 || response->status == 404) co_return absl::OkStatus();
   co_return ErrorOf(*response);

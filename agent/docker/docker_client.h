@@ -63,6 +63,13 @@ struct DockerNetwork {
   std::vector<std::string> subnets = {};
 };
 
+struct DockerVolume {
+  std::string name = {};
+  std::string driver = {};
+  std::map<std::string, std::string> labels = {};
+  std::map<std::string, std::string> options = {};  // of the driver
+};
+
 class DockerClient {
  public:
   explicit DockerClient(std::string socket_path);
@@ -103,6 +110,14 @@ class DockerClient {
   net::awaitable<absl::StatusOr<std::vector<DockerNetwork>>> ListNetworks(
       std::vector<std::string> labels);
   net::awaitable<absl::Status> RemoveNetwork(std::string id);
+
+  // An empty driver is Docker's default.
+  net::awaitable<absl::Status> CreateVolume(DockerVolume volume);
+  net::awaitable<absl::StatusOr<DockerVolume>> InspectVolume(std::string name);
+  net::awaitable<absl::StatusOr<std::vector<DockerVolume>>> ListVolumes(
+      std::vector<std::string> labels);
+  // OK when it is gone.
+  net::awaitable<absl::Status> RemoveVolume(std::string name);
 
  private:
   net::awaitable<absl::StatusOr<HttpResponse>> Call(std::string method, std::string target,

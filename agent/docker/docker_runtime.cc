@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "agent/docker/labels.h"
 #include "agent/docker/pause_image.h"
+#include "agent/docker/volumes.h"
 #include "agent/spawn.h"
 
 namespace berth::agent {
@@ -145,10 +146,10 @@ net::awaitable<absl::Status> DockerRuntime::EnsurePauseImage() {
   if (have.ok()) co_return absl::OkStatus();
   std::optional<std::string> tar = PauseImageTar(settings_.architecture);
   if (!tar) {
-    co_return absl::UnimplementedError(
-        absl::StrFormat("ResourceInitializationError: network mode awsvpc is not supported on the "
-                        "architecture %s",
-                        settings_.architecture));
+    co_return absl::UnimplementedError(absl::StrFormat(
+        "ResourceInitializationError: network mode awsvpc, and pidMode and ipcMode task, "
+        "are not supported on the architecture %s",
+        settings_.architecture));
   }
   const absl::Status imported =
       co_await docker_->ImportImage(*std::move(tar), kPauseRepository, kPauseTag);
@@ -225,14 +226,73 @@ net::awaitable<absl::StatusOr<std::string>> DockerRuntime::PauseContainer(TaskPt
   co_return *id;
 }
 
-net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
-  if (task->network_mode != model::NetworkMode::kAwsvpc) co_return absl::OkStatus();
+net::awaitable<absl::Status> DockerRuntime::PrepareSharedVolume(VolumePayload volume) {
+  const absl::StatusOr<DockerVolume> have = co_await docker_->InspectVolume(volume.name);
+  const std::string what = absl::StrCat("shared volume ", volume.name);
+  if (absl::IsNotFound(have.status())) {
+    if (!volume.autoprovision) {
+      co_return absl::NotFoundError(absl::StrFormat(
+          "ResourceInitializationError: %s is not on this machine, and autoprovision is off",
+          what));
+    }
+    DockerVolume wanted = {.name = volume.name,
+                           .driver = volume.driver,
+                           .labels = volume.labels,
+                           .options = volume.driver_options};
+    const absl::Status made = co_await docker_->CreateVolume(std::move(wanted));
+    if (!made.ok())
+      co_return Named("ResourceInitializationError", "make the volume", About(what, made));
+    co_return absl::OkStatus();
+  }
+  if (!have.ok()) {
+    co_return Named("ResourceInitializationError", "look at the volume",
+                    About(what, have.status()));
+  }
+  const bool same_driver = volume.driver.empty() || volume.driver == have->driver;
+  if (volume.autoprovision && (!same_driver || volume.driver_options != have->options)) {
+    co_return absl::FailedPreconditionError(
+        absl::StrFormat("ResourceInitializationError: %s is on this machine with another driver or "
+                        "other driverOpts than the task definition asks for",
+                        what));
+  }
+  co_return absl::OkStatus();
+}
+
+net::awaitable<absl::Status> DockerRuntime::PrepareVolumes(TaskPtr task) {
+  for (const VolumePayload& volume : task->volumes) {
+    if (!volume.host_path.empty()) continue;
+    absl::Status made = absl::OkStatus();
+    if (volume.shared) {
+      made = co_await PrepareSharedVolume(volume);
+    } else {
+      DockerVolume own = {.name = DockerVolumeName(*task, volume),
+                          .driver = volume.driver,
+                          .labels = volume.labels,
+                          .options = volume.driver_options};
+      for (const auto& [key, value] : TaskLabels(*task, Context(""))) own.labels[key] = value;
+      // Docker answers the same when it was made before a restart.
+      made = co_await docker_->CreateVolume(std::move(own));
+      if (!made.ok()) {
+        made = Named("ResourceInitializationError", "make the volume",
+                     About(absl::StrCat("volume ", volume.name), made));
+      }
+    }
+    if (!made.ok()) co_return made;
+  }
+  co_return absl::OkStatus();
+}
+
+net::awaitable<absl::Status> DockerRuntime::PreparePause(TaskPtr task) {
   pause_of_[task->arn] = "";  // So that TearDown looks for what a failed preparation leaves.
   const absl::Status image = co_await EnsurePauseImage();
   if (!image.ok()) co_return image;
-  const absl::StatusOr<std::string> network = co_await TaskNetwork(task);
-  if (!network.ok()) co_return network.status();
-  const absl::StatusOr<std::string> pause = co_await PauseContainer(task, *network);
+  std::string network = "none";
+  if (task->network_mode == model::NetworkMode::kAwsvpc) {
+    absl::StatusOr<std::string> own = co_await TaskNetwork(task);
+    if (!own.ok()) co_return own.status();
+    network = *std::move(own);
+  }
+  const absl::StatusOr<std::string> pause = co_await PauseContainer(task, network);
   if (!pause.ok()) co_return pause.status();
   const absl::Status started = co_await docker_->StartContainer(*pause);
   if (!started.ok()) {
@@ -242,12 +302,39 @@ net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
   co_return absl::OkStatus();
 }
 
+net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
+  const absl::Status volumes = co_await PrepareVolumes(task);
+  if (!volumes.ok() || !NeedsPauseContainer(*task)) co_return volumes;
+  const absl::Status pause = co_await PreparePause(task);
+  co_return pause;
+}
+
+net::awaitable<absl::StatusOr<std::map<std::string, std::string>>> DockerRuntime::Siblings(
+    std::string task_arn) {
+  const absl::StatusOr<std::vector<DockerContainer>> containers = co_await ContainersOf(task_arn);
+  if (!containers.ok()) co_return containers.status();
+  std::map<std::string, std::string> ids;
+  for (const DockerContainer& container : *containers) {
+    ids[LabelOf(container.labels, label::kContainerName)] = container.id;
+  }
+  co_return ids;
+}
+
 net::awaitable<absl::StatusOr<std::string>> DockerRuntime::Create(TaskPtr task, size_t container) {
+  const ContainerPayload& payload = task->containers[container];
   const auto pause = pause_of_.find(task->arn);
-  const std::string name = ContainerHostName(*task, task->containers[container].name, Suffix());
-  std::string body = ContainerRequestBody(
-      *task, container, Context(pause == pause_of_.end() ? std::string() : pause->second));
-  absl::StatusOr<std::string> id = co_await docker_->CreateContainer(name, std::move(body));
+  ContainerContext context = Context(pause == pause_of_.end() ? std::string() : pause->second);
+  if (!payload.links.empty() || !payload.volumes_from.empty()) {
+    absl::StatusOr<std::map<std::string, std::string>> siblings = co_await Siblings(task->arn);
+    if (!siblings.ok()) {
+      co_return Named("CannotCreateContainerError", "list the task's containers",
+                      siblings.status());
+    }
+    context.siblings = *std::move(siblings);
+  }
+  const std::string name = ContainerHostName(*task, payload.name, Suffix());
+  absl::StatusOr<std::string> id =
+      co_await docker_->CreateContainer(name, ContainerRequestBody(*task, container, context));
   if (!id.ok()) {
     co_return Named("CannotCreateContainerError", "create the container", id.status());
   }
@@ -359,6 +446,18 @@ net::awaitable<absl::Status> DockerRuntime::RemoveNetworksOf(std::string task_ar
   co_return all;
 }
 
+net::awaitable<absl::Status> DockerRuntime::RemoveVolumesOf(std::string task_arn) {
+  const absl::StatusOr<std::vector<DockerVolume>> volumes =
+      co_await docker_->ListVolumes(Labels(task_arn));
+  if (!volumes.ok()) co_return About("its volumes cannot be listed", volumes.status());
+  absl::Status all = absl::OkStatus();
+  for (const DockerVolume& volume : *volumes) {
+    const absl::Status removed = co_await docker_->RemoveVolume(volume.name);
+    all.Update(About("volume " + volume.name + " cannot be removed", removed));
+  }
+  co_return all;
+}
+
 net::awaitable<absl::Status> DockerRuntime::TearDown(std::string task_arn) {
   const auto self = shared_from_this();
   const absl::StatusOr<std::vector<DockerContainer>> containers = co_await ContainersOf(task_arn);
@@ -394,6 +493,8 @@ net::awaitable<absl::Status> DockerRuntime::Remove(std::string task_arn) {
   }
   const absl::Status networks = co_await RemoveNetworksOf(task_arn);
   all.Update(networks);
+  const absl::Status volumes = co_await RemoveVolumesOf(task_arn);
+  all.Update(volumes);
   if (all.ok()) pause_of_.erase(task_arn);
   co_return all;
 }
@@ -427,6 +528,14 @@ net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> DockerRuntime::Find(
     FoundContainer found;
     found.task_arn = LabelOf(network.labels, label::kTaskArn);
     pause_of_.emplace(found.task_arn, "");  // So that TearDown looks for it.
+    all.push_back(std::move(found));
+  }
+  const absl::StatusOr<std::vector<DockerVolume>> volumes =
+      co_await docker_->ListVolumes(Labels(""));
+  if (!volumes.ok()) co_return volumes.status();
+  for (const DockerVolume& volume : *volumes) {
+    FoundContainer found;
+    found.task_arn = LabelOf(volume.labels, label::kTaskArn);
     all.push_back(std::move(found));
   }
   co_return all;

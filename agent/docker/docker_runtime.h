@@ -50,10 +50,15 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::awaitable<absl::Status> EnsurePauseImage();
   net::awaitable<absl::StatusOr<std::string>> TaskNetwork(TaskPtr task);
   net::awaitable<absl::StatusOr<std::string>> PauseContainer(TaskPtr task, std::string network);
+  net::awaitable<absl::Status> PrepareVolumes(TaskPtr task);
+  net::awaitable<absl::Status> PrepareSharedVolume(VolumePayload volume);
+  net::awaitable<absl::Status> PreparePause(TaskPtr task);
+  net::awaitable<absl::StatusOr<std::map<std::string, std::string>>> Siblings(std::string task_arn);
   net::awaitable<ContainerExit> ExitOf(DockerContainer container);
   net::awaitable<void> WatchUntilEnd(std::string id, std::function<void(ContainerExit)> ended);
   net::awaitable<absl::StatusOr<std::vector<DockerContainer>>> ContainersOf(std::string task_arn);
   net::awaitable<absl::Status> RemoveNetworksOf(std::string task_arn);
+  net::awaitable<absl::Status> RemoveVolumesOf(std::string task_arn);
   ContainerContext Context(const std::string& pause) const;
   std::vector<std::string> Labels(const std::string& task_arn) const;
   std::string Suffix();

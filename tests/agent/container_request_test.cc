@@ -159,5 +159,55 @@ TEST_CASE("image names split as Docker splits them", "[agent]") {
   CHECK(SplitImageName("nginx@sha256:ab") == Pair("nginx", "sha256:ab"));
 }
 
+TEST_CASE("volumes, volumesFrom and links go in Docker's words", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.volumes = {{.name = "host", .host_path = "/srv/data"},
+                  {.name = "own"},
+                  {.name = "common", .shared = true}};
+  ContainerPayload& a = task.containers[0];
+  a.mounts = {{.volume = 0, .container_path = "/h", .read_only = true},
+              {.volume = 1, .container_path = "/o"},
+              {.volume = 2, .container_path = "/c"}};
+  ContainerPayload b = a;
+  b.name = "b";
+  task.containers.push_back(b);
+  task.containers[0].volumes_from = {{.container = 1, .read_only = true}};
+  task.containers[0].links = {{.container = 1, .alias = "db"}};
+  ContainerContext context = kContext;
+  context.siblings = {{"b", "id-of-b"}};
+
+  json::Document body;
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, context), body));
+
+  const json::Value& host = body["HostConfig"];
+  CHECK(json::ToText(host["Binds"]) ==
+        R"(["/srv/data:/h:ro","ecs-web-7-own-3f2a:/o","common:/c"])");
+  CHECK(json::ToText(host["VolumesFrom"]) == R"(["id-of-b:ro"])");
+  CHECK(json::ToText(host["Links"]) == R"(["id-of-b:db"])");
+}
+
+TEST_CASE("namespaces are the container's own, the task's or the machine's", "[agent]") {
+  struct NamespaceCase {
+    NamespaceMode mode;
+    std::string pid;
+    std::string ipc;
+    bool needs_pause;
+  };
+  const auto c = GENERATE(values<NamespaceCase>({
+      {NamespaceMode::kOwn, "", "", false},
+      {NamespaceMode::kTask, "container:pause", "container:pause", true},
+      {NamespaceMode::kHost, "host", "host", false},
+  }));
+  TaskPayload task = OneContainer();
+  task.pid_mode = c.mode;
+  task.ipc_mode = c.mode;
+
+  const json::Document body = Request(task);
+
+  CHECK(json::StringOr(body["HostConfig"], "PidMode") == c.pid);
+  CHECK(json::StringOr(body["HostConfig"], "IpcMode") == c.ipc);
+  CHECK(NeedsPauseContainer(task) == c.needs_pause);
+}
+
 }  // namespace
 }  // namespace berth::agent

@@ -103,6 +103,7 @@ class Host {
         " --filter label=com.amazonaws.ecs.task-definition-family=" + std::string(kFamily);
     OutputOf("docker ps -aq" + filter + " | xargs -r docker rm -f 2>/dev/null");
     OutputOf("docker network ls -q" + filter + " | xargs -r docker network rm 2>/dev/null");
+    OutputOf("docker volume ls -q" + filter + " | xargs -r docker volume rm 2>/dev/null");
   }
 };
 
@@ -559,6 +560,99 @@ TEST_CASE("without Docker the agent ends with the reason, restartably", "[agent]
   CHECK(exit.code == 1);
   CHECK_THAT(exit.reason, Catch::Contains("/none.sock"));
   CHECK(server.Calls("").empty());
+}
+
+TEST_CASE("volumes hold what containers write; a task's own go with it, shared ones stay",
+          "[agent][docker]") {
+  if (!Ready()) return;
+  OutputOf("docker volume rm -f berth-agent-test-common 2>/dev/null");
+  Host host;
+  host.agent.settings.cleanup_wait = absl::ZeroDuration();
+  host.Start();
+  const auto mount = [](const std::string& volume, const std::string& more = "") {
+    return "{\"sourceVolume\":\"" + volume + "\",\"containerPath\":\"/" + volume + "\"" + more +
+           "}";
+  };
+
+  host.Run("t1",
+           Sh("writer",
+              "echo own > /own/f; echo common > /berth-agent-test-common/f; trap 'exit 0' TERM; "
+              "while true; do sleep 0.1; done",
+              ",\"mountPoints\":[" + mount("own") + "," + mount("berth-agent-test-common") + "]") +
+               "," +
+               Sh("reader",
+                  "while ! test -s /berth-agent-test-common/f; do sleep 0.1; done; cat /own/f; "
+                  "touch /own/g || exit 9; exit 3",
+                  ",\"essential\":false,\"volumesFrom\":[{\"sourceContainer\":\"writer\","
+                  "\"readOnly\":true}]"),
+           ",\"volumes\":[{\"name\":\"own\",\"host\":{}},{\"name\":\"berth-agent-test-common\","
+           "\"type\":\"docker\","
+           "\"dockerVolumeConfiguration\":{\"scope\":\"shared\",\"autoprovision\":true,"
+           "\"labels\":{\"l\":\"v\"}}}]");
+  REQUIRE(host.Reaches("t1", "RUNNING"));
+  CHECK(OutputOf("docker volume ls -q | grep ecs-berth-agent-test-1-own-t1") ==
+        "ecs-berth-agent-test-1-own-t1");
+  CHECK(OutputOf("docker volume inspect -f '{{.Labels.l}}' berth-agent-test-common") == "v");
+  const std::string reader = host.Told("t1", "reader", "runtimeId");
+  REQUIRE(host.server.Eventually(
+      [&] { return OutputOf("docker inspect -f '{{.State.Status}}' " + reader) == "exited"; }));
+  CHECK(OutputOf("docker logs " + reader + " 2>/dev/null") == "own");
+  CHECK(OutputOf("docker inspect -f '{{.State.ExitCode}}' " + reader) == "9");  // read-only
+
+  host.StopTask("t1");
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.server.Eventually(
+      [] { return OutputOf("docker volume ls -q | grep ecs-berth-agent-test-1-own").empty(); },
+      absl::Seconds(30)));
+  CHECK(OutputOf("docker volume ls -q | grep -x berth-agent-test-common") ==
+        "berth-agent-test-common");
+  OutputOf("docker volume rm berth-agent-test-common");
+}
+
+TEST_CASE("a shared volume that is not there fails the task by its name", "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+
+  host.Run("t1", Sh("a", "sleep 60"),
+           ",\"volumes\":[{\"name\":\"berth-agent-test-none\",\"type\":\"docker\","
+           "\"dockerVolumeConfiguration\":{\"scope\":\"shared\"}}]");
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK_THAT(host.TaskReason("t1"),
+             Catch::StartsWith("ResourceInitializationError: shared volume berth-agent-test-none"));
+}
+
+TEST_CASE("a link names another container of the task", "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+
+  host.Run("t1", Sh("db", "while true; do sleep 0.1; done", ",\"essential\":false") + "," +
+                     Sh("web", "grep -q store /etc/hosts && exit 5", ",\"links\":[\"db:store\"]"));
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.Told("t1", "web", "exitCode") == "5");
+}
+
+TEST_CASE("containers of a task can share processes and IPC", "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+
+  host.Run("t1",
+           Sh("a", "echo x > /dev/shm/f; exec sleep 4242", ",\"essential\":false") + "," +
+               Sh("b",
+                  "while ! test -s /dev/shm/f; do sleep 0.1; done; "
+                  "cat /proc/[0-9]*/cmdline | grep -q 4242 && exit 6",
+                  ",\"dependsOn\":[{\"containerName\":\"a\",\"condition\":\"START\"}]"),
+           ",\"pidMode\":\"task\",\"ipcMode\":\"task\"");
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.Told("t1", "b", "exitCode") == "6");
+  CHECK(OutputOf("docker ps -q --filter label=com.amazonaws.ecs.task-definition-family=" +
+                 std::string(kFamily)) == "");
 }
 
 }  // namespace

@@ -80,6 +80,40 @@ TEST_CASE("two containers share the GPU that an association gives them", "[agent
   CHECK(decoded.task->containers[2].gpu_ids.empty());
 }
 
+TEST_CASE("what containers share decodes, and is waited for", "[agent]") {
+  const DecodedTask decoded = DecodeTask(
+      Task(Container(",\"mountPoints\":[{\"sourceVolume\":\"d\",\"containerPath\":\"/d\","
+                     "\"readOnly\":true}]") +
+               ",{\"name\":\"b\",\"image\":\"i\",\"links\":[\"a:db\"],"
+               "\"volumesFrom\":[{\"sourceContainer\":\"a\",\"readOnly\":true}]}",
+           ",\"pidMode\":\"task\",\"ipcMode\":\"none\",\"volumes\":["
+           "{\"name\":\"h\",\"host\":{\"sourcePath\":\"/srv\"}},"
+           "{\"name\":\"d\",\"type\":\"docker\",\"dockerVolumeConfiguration\":{"
+           "\"scope\":\"shared\",\"autoprovision\":true,\"driver\":\"local\","
+           "\"driverOpts\":{\"type\":\"tmpfs\"},\"labels\":{\"l\":\"v\"}}}]"));
+
+  INFO(decoded.undecodable << decoded.refusal);
+  REQUIRE(decoded.task != nullptr);
+  CHECK(decoded.task->pid_mode == NamespaceMode::kTask);
+  CHECK(decoded.task->ipc_mode == NamespaceMode::kNone);
+  REQUIRE(decoded.task->volumes.size() == 2);
+  CHECK(decoded.task->volumes[0].host_path == "/srv");
+  const VolumePayload& docker = decoded.task->volumes[1];
+  CHECK((docker.shared && docker.autoprovision && docker.driver == "local"));
+  CHECK(docker.driver_options.at("type") == "tmpfs");
+  CHECK(docker.labels.at("l") == "v");
+  const ContainerPayload& a = decoded.task->containers[0];
+  REQUIRE(a.mounts.size() == 1);
+  CHECK((a.mounts[0].volume == 1 && a.mounts[0].container_path == "/d" && a.mounts[0].read_only));
+  const ContainerPayload& b = decoded.task->containers[1];
+  REQUIRE(b.links.size() == 1);
+  CHECK((b.links[0].container == 0 && b.links[0].alias == "db"));
+  REQUIRE(b.volumes_from.size() == 1);
+  CHECK((b.volumes_from[0].container == 0 && b.volumes_from[0].read_only));
+  REQUIRE(b.depends_on.size() == 1);
+  CHECK(b.depends_on[0].condition == model::DependencyCondition::kStart);
+}
+
 struct Case {
   std::string why;
   std::string text;
@@ -110,6 +144,17 @@ TEST_CASE("a task that cannot be decoded says why", "[agent]") {
             "\"condition\":\"START\"}]},{\"name\":\"b\",\"image\":\"i\",\"dependsOn\":"
             "[{\"containerName\":\"a\",\"condition\":\"START\"}]}"),
        "circle"},
+      {"a mount of nothing",
+       Task(Container(",\"mountPoints\":[{\"sourceVolume\":\"v\",\"containerPath\":\"/v\"}]")),
+       "mounts volume \"v\", which is not there"},
+      {"its own volumes", Task(Container(",\"volumesFrom\":[{\"sourceContainer\":\"a\"}]")),
+       "cannot have the volumes of \"a\""},
+      {"a link to nobody", Task(Container(",\"links\":[\"x:y\"]")), "cannot link to \"x:y\""},
+      {"an unknown scope",
+       Task(Container(),
+            ",\"volumes\":[{\"name\":\"v\",\"dockerVolumeConfiguration\":{\"scope\":\"all\"}}]"),
+       "scope all of volume v"},
+      {"a pid mode that is for IPC", Task(Container(), ",\"pidMode\":\"none\""), "pidMode none"},
       {"an unknown override", Task(Container(",\"overrides\":\"{\\\"cpu\\\":1}\"")),
        "unknown key cpu"},
       {"a GPU for nobody",
@@ -136,7 +181,15 @@ TEST_CASE("a task that this version cannot run as asked is refused with what sta
   const auto c = GENERATE_COPY(values<Case>({
       {"the server says so", Task(Container(), ",\"berthUnsupported\":[\"containers[a].secrets\"]"),
        "containers[a].secrets is not supported by this version of Berth"},
-      {"volumes", Task(Container(), ",\"volumes\":[{\"name\":\"v\",\"host\":{}}]"), "volumes"},
+      {"a volume of EFS", Task(Container(), ",\"volumes\":[{\"name\":\"v\",\"type\":\"efs\"}]"),
+       "volume v of type efs"},
+      {"a host path that Docker would take for two",
+       Task(Container(), ",\"volumes\":[{\"name\":\"v\",\"host\":{\"sourcePath\":\"/a:/b\"}}]"),
+       "host path /a:/b of volume v"},
+      {"links where there is no bridge",
+       Task(Container() + ",{\"name\":\"b\",\"image\":\"i\",\"links\":[\"a\"]}",
+            ",\"networkMode\":\"awsvpc\""),
+       "container b has links"},
       {"secrets", Task(Container(",\"secrets\":[{\"name\":\"s\"}]")), "container a: secrets"},
       {"a restart policy", Task(Container(",\"restartPolicy\":{\"enabled\":true}")),
        "container a: restartPolicy"},

@@ -413,8 +413,8 @@ TEST_CASE("an agent on Docker can take the guide's definition but for the sharin
 
 TEST_CASE("an agent offers only what its Docker engine has, and nothing that it cannot do",
           "[capabilities]") {
-  const std::vector<std::string> offered =
-      AgentCapabilities({.api_minor = 24, .logging_drivers = {"journald"}});
+  const std::vector<std::string> offered = AgentCapabilities(
+      {.api_minor = 24, .logging_drivers = {"journald"}, .volume_drivers = {"nfs"}});
   const auto has = [&](const std::string& name) {
     return std::ranges::binary_search(offered, name);
   };
@@ -425,10 +425,12 @@ TEST_CASE("an agent offers only what its Docker engine has, and nothing that it 
   CHECK_FALSE(has(DockerApiCapability(25)));
   CHECK(has(LoggingDriverCapability("journald")));
   CHECK_FALSE(has(LoggingDriverCapability("json-file")));
+  CHECK(has("ecs.capability.docker-plugin.nfs"));
+  CHECK(has("ecs.capability.pid-ipc-namespace-sharing"));
   CHECK(has("ecs.capability.task-eni"));
   for (const char* name :
        {"com.amazonaws.ecs.capability.task-iam-role", "ecs.capability.execution-role-awslogs",
-        "ecs.capability.pid-ipc-namespace-sharing", "ecs.capability.container-restart-policy",
+        "ecs.capability.container-restart-policy", "ecs.capability.docker-plugin.local",
         "ecs.capability.network.container-port-range", "ecs.capability.gpu-sharing-mps"}) {
     INFO(name);
     CHECK_FALSE(has(name));
