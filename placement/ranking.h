@@ -56,6 +56,15 @@ class Ranking {
     Rebuild();
   }
 
+  // The same for those alone that are not infeasible.
+  template <class ScoreOf>
+  void Rescore(ScoreOf score_of) {
+    for (int32_t i = 0; i < size_; ++i) {
+      if (entries_[i] != kInfeasible) entries_[i] = score_of(i);
+    }
+    Rebuild();
+  }
+
   // Nothing: all are infeasible.
   std::optional<Entry> Best();
 

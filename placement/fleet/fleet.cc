@@ -331,15 +331,17 @@ void Fleet::BringUpToDate(ShapeId id) {
   shape.last_used = ++uses_;
   Prepare(scores_[shape.scores]);
   const int64_t bytes_before = shape.ranking.bytes();
-  if (shape.epoch == policy_epoch_ && log_.CanReplay(shape.seen)) {
+  if (!log_.CanReplay(shape.seen)) {
+    WithScores(id, [&](auto score_of) { shape.ranking.Assign(slots(), score_of); });
+  } else {
     if (shape.ranking.size() < slots()) shape.ranking.Resize(slots());
     WithScores(id, [&](auto score_of) {
       log_.Replay(shape.seen, [&](int32_t slot) { shape.ranking.Set(slot, score_of(slot)); });
+      // What is infeasible stays so in a new epoch.
+      if (shape.epoch != policy_epoch_) shape.ranking.Rescore(score_of);
     });
-  } else {
-    WithScores(id, [&](auto score_of) { shape.ranking.Assign(slots(), score_of); });
-    shape.epoch = policy_epoch_;
   }
+  shape.epoch = policy_epoch_;
   cache_bytes_ += shape.ranking.bytes() - bytes_before;
   shape.seen = log_.sequence();
   if (cache_bytes_ > cache_bytes_max_) MakeRoomFor(id);

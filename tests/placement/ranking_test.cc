@@ -89,4 +89,19 @@ TEST_CASE("all scores at once are the same as one by one", "[ranking]") {
   CHECK(at_once.Best() == one_by_one.Best());
 }
 
+TEST_CASE("Rescoring gives new scores to those that are feasible alone", "[ranking]") {
+  Ranking ranking(50);
+  ranking.Set(7, 1);
+  ranking.Set(40, 2);
+  ranking.Set(41, 3);
+  ranking.Set(40, Ranking::kInfeasible);
+
+  ranking.Rescore([](int32_t i) { return 100 - i; });
+
+  CHECK(ranking.Get(7) == 93);
+  CHECK(ranking.Get(40) == Ranking::kInfeasible);
+  CHECK(ranking.Get(41) == 59);
+  CHECK(ranking.Best() == Ranking::Entry{.position = 7, .score = 93});
+}
+
 }  // namespace berth::placement

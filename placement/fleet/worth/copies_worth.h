@@ -12,7 +12,8 @@ namespace berth::placement {
 
 class CopiesWorth {
  public:
-  using ByClass = std::array<int32_t, DemandClasses::kClassesMax>;
+  static constexpr size_t kClassesMax = 24;
+  using ByClass = std::array<int32_t, kClassesMax>;
   // Of more CPU a node counts as having this.
   static constexpr int64_t kCpuMax = (int64_t{1} << 24) - 1;
 
@@ -29,12 +30,12 @@ class CopiesWorth {
  private:
   alignas(64) ByClass weights_ = {};
   alignas(64) ByClass cpu_ = {};
-  alignas(64) std::array<float, DemandClasses::kClassesMax> inverse_cpu_ = {};
+  alignas(64) std::array<float, kClassesMax> inverse_cpu_ = {};
   // Copies that need no CPU.
   alignas(64) ByClass free_ = {};
   // 65536 / devices, rounded up; what lacks CPU counts once against the node for one device, not
   // at all for several.
-  alignas(64) std::array<uint32_t, DemandClasses::kClassesMax> inverse_devices_ = {};
+  alignas(64) std::array<uint32_t, kClassesMax> inverse_devices_ = {};
   alignas(64) ByClass single_ = {};  // all bits: asks for one device
 };
 

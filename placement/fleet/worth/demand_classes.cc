@@ -6,10 +6,6 @@
 namespace berth::placement {
 namespace {
 
-int64_t DemandOf(const DemandClass& demand, int32_t smallest_device) {
-  return demand.count * demand.devices * SizeOf(demand.units, smallest_device);
-}
-
 // What merged classes have in common: units in the same sixteenth of a device, CPU in the same
 // quarter of an octave.
 struct Likeness {
@@ -64,14 +60,6 @@ std::vector<DemandClass> MergeRare(const std::vector<DemandClass>& all, int64_t 
   return classes;
 }
 
-void KeepMostDemanded(std::vector<DemandClass>& classes, int32_t smallest_device) {
-  std::stable_sort(classes.begin(), classes.end(),
-                   [smallest_device](const DemandClass& a, const DemandClass& b) {
-                     return DemandOf(a, smallest_device) > DemandOf(b, smallest_device);
-                   });
-  if (classes.size() > DemandClasses::kClassesMax) classes.resize(DemandClasses::kClassesMax);
-}
-
 int64_t TotalDemand(const std::vector<DemandClass>& classes, int32_t smallest_device) {
   int64_t demand = 0;
   for (const DemandClass& each : classes) demand += DemandOf(each, smallest_device);
@@ -79,6 +67,18 @@ int64_t TotalDemand(const std::vector<DemandClass>& classes, int32_t smallest_de
 }
 
 }  // namespace
+
+int64_t DemandOf(const DemandClass& demand, int32_t smallest_device) {
+  return demand.count * demand.devices * SizeOf(demand.units, smallest_device);
+}
+
+void KeepMostDemanded(std::vector<DemandClass>& classes, int32_t smallest_device, size_t count) {
+  std::stable_sort(classes.begin(), classes.end(),
+                   [smallest_device](const DemandClass& a, const DemandClass& b) {
+                     return DemandOf(a, smallest_device) > DemandOf(b, smallest_device);
+                   });
+  if (classes.size() > count) classes.resize(count);
+}
 
 void DemandClasses::Learn(const TaskShape& shape, int64_t count, int32_t smallest_device) {
   if (shape.gpu == GpuNeed::kShared || shape.gpu == GpuNeed::kWhole) {
@@ -117,13 +117,13 @@ std::vector<DemandClass> DemandClasses::Pick(int32_t smallest_device) const {
 
   const int64_t demand = TotalDemand(all, smallest_device);
   std::vector<DemandClass> classes = all;
-  KeepMostDemanded(classes, smallest_device);
+  KeepMostDemanded(classes, smallest_device, kClassesMax);
   if (TotalDemand(classes, smallest_device) * 10 < demand * kCoveredTenths) {
     for (int64_t parts = 4096; parts > 0; parts /= 2) {
       classes = MergeRare(all, demand, parts, smallest_device);
       if (classes.size() <= kClassesMax) break;
     }
-    KeepMostDemanded(classes, smallest_device);
+    KeepMostDemanded(classes, smallest_device, kClassesMax);
   }
   std::stable_sort(classes.begin(), classes.end(), [](const DemandClass& a, const DemandClass& b) {
     return a.Order() < b.Order();

@@ -1,6 +1,7 @@
 // What recent tasks with GPUs asked for, as few classes: what the prices of `worth` are made from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -63,5 +64,11 @@ class DemandClasses {
 inline int64_t SizeOf(int64_t units, int32_t smallest_device) {
   return units * kWholeDeviceSize / smallest_device;
 }
+
+// The size of the devices that its tasks asked for.
+int64_t DemandOf(const DemandClass& demand, int32_t smallest_device);
+
+// The `count` classes of the greatest demand, the greatest first.
+void KeepMostDemanded(std::vector<DemandClass>& classes, int32_t smallest_device, size_t count);
 
 }  // namespace berth::placement

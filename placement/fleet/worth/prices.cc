@@ -183,8 +183,9 @@ int64_t Prices::TakeStock(const std::vector<WorthNode>& nodes, const DeviceKinds
     if (!node.present) continue;
     cpu_total += node.cpu_total;
     size_t devices = 0;
+    int kind = 0;
     for (int j = 0; j < node.devices; ++j) {
-      const int kind = kinds.KindOf(node.totals[j]);
+      if (j == 0 || node.totals[j] != node.totals[j - 1]) kind = kinds.KindOf(node.totals[j]);
       const int32_t left = node.LeftOf(j, kinds);
       size_total += SizeOf(kinds.total(kind), kinds.smallest());
       size_left += SizeOf(left, kinds.smallest());

@@ -31,7 +31,7 @@ class Prices {
  public:
   // Rounds of the solution from nothing, and from the one before.
   static constexpr int kRoundsCold = 100;
-  static constexpr int kRoundsWarm = 15;
+  static constexpr int kRoundsWarm = 20;
   // Of a larger fleet a sample is taken as the supply.
   static constexpr size_t kNodesMax = 4096;
 

@@ -23,8 +23,8 @@ void Worth::NodeChanged(const NodeView& view) {
     nodes_.resize(slots);
     valuations_.resize(slots);
   }
-  nodes_[view.slot] = ToWorthNode(view);
-  valuations_[view.slot].epoch = 0;
+  const WorthNode before = std::exchange(nodes_[view.slot], ToWorthNode(view));
+  if (epoch_ > 0 && valuations_[view.slot].epoch == epoch_) Revalue(view.slot, before);
 }
 
 void Worth::TaskArrived(ShapeId, const TaskShape& shape) {
@@ -32,7 +32,7 @@ void Worth::TaskArrived(ShapeId, const TaskShape& shape) {
   if (known_mix_.empty()) mix_.Learn(shape, 1, kinds_.smallest());
   if (++tasks_ < next_refresh_) return;
   const auto nodes = static_cast<int64_t>(nodes_.size());
-  next_refresh_ = tasks_ + std::min(tasks_, std::max(kRefreshStepMax, nodes)) + 1;
+  next_refresh_ = tasks_ + std::min(kRefreshGrowth * tasks_, std::max(kRefreshStepMax, nodes)) + 1;
   Refresh();
 }
 
@@ -43,7 +43,9 @@ void Worth::RefreshIfNever() {
 void Worth::Refresh() {
   ++epoch_;
   for (const WorthNode& node : nodes_) {
-    for (int i = 0; i < node.devices; ++i) kinds_.Add(node.totals[i]);
+    for (int i = 0; i < node.devices; ++i) {
+      if (i == 0 || node.totals[i] != node.totals[i - 1]) kinds_.Add(node.totals[i]);
+    }
   }
   if (kinds_.size() == 0) kinds_.Add(kWholeDeviceSize);
   if (epoch_ == 1) {
@@ -54,11 +56,12 @@ void Worth::Refresh() {
   classes_ = mix_.Pick(kinds_.smallest());
   prices_.Solve(nodes_, kinds_, classes_);
   rents_ = ModelRents(nodes_, kinds_, mix_.size_by_models());
+  KeepMostDemanded(classes_, kinds_.smallest(), CopiesWorth::kClassesMax);
   const int64_t tasks = std::max<int64_t>(1, mix_.tasks());
   std::vector<int64_t> weights;
   for (const DemandClass& each : classes_) {
-    const int64_t size = each.devices * SizeOf(each.units, kinds_.smallest());
-    weights.push_back(each.count * size * kCopiesWeight * kPriceUnit / 1000 / tasks);
+    weights.push_back(DemandOf(each, kinds_.smallest()) * kCopiesWeight * kPriceUnit / 1000 /
+                      tasks);
   }
   copies_worth_ = CopiesWorth(classes_, weights);
   ForgetParts();
@@ -75,6 +78,11 @@ void Worth::ForgetParts() {
 void Worth::Parts::Add(const Parts& other) {
   for (size_t i = 0; i < earns.size(); ++i) earns[i] += other.earns[i];
   for (size_t i = 0; i < copies.size(); ++i) copies[i] += other.copies[i];
+}
+
+void Worth::Parts::Subtract(const Parts& other) {
+  for (size_t i = 0; i < earns.size(); ++i) earns[i] -= other.earns[i];
+  for (size_t i = 0; i < copies.size(); ++i) copies[i] -= other.copies[i];
 }
 
 Worth::PartsId Worth::PartsOf(int kind, int32_t left, bool idle) {
@@ -132,6 +140,23 @@ const Worth::Valuation& Worth::Value(int32_t slot) {
   return valuation;
 }
 
+// Only what changed is counted again.
+void Worth::Revalue(int32_t slot, const WorthNode& before) {
+  Valuation& valuation = valuations_[slot];
+  const WorthNode& node = nodes_[slot];
+  if (node.devices != before.devices || node.totals != before.totals) {
+    valuation.epoch = 0;
+    return;
+  }
+  for (int i = 0; i < node.devices; ++i) {
+    if (node.left[i] == before.left[i] && node.IsIdle(i) == before.IsIdle(i)) continue;
+    valuation.parts.Subtract(device_parts_[valuation.of_device[i]]);
+    valuation.of_device[i] = PartsOf(valuation.kinds[i], node.LeftOf(i, kinds_), node.IsIdle(i));
+    valuation.parts.Add(device_parts_[valuation.of_device[i]]);
+  }
+  valuation.worth = WorthOf(valuation.parts, Nothing(), Nothing(), node.cpu_left, node.model);
+}
+
 // --- what a task makes of it
 
 Worth::Best Worth::FindSharedDevice(int32_t slot, const TaskShape& shape) {
@@ -156,24 +181,21 @@ Worth::Best Worth::FindWholeDevices(const NodeView& view, const TaskShape& shape
   const Valuation& now = Value(view.slot);
   const WorthNode& node = nodes_[view.slot];
   const DeviceSet devices = TightestDevices(view, shape);
-  const auto scored = [&](const Parts& less, const Parts& more) {
-    const int64_t after = WorthOf(now.parts, less, more, node.cpu_left - shape.cpu, node.model);
+  // Of a device that is taken nothing is left.
+  const auto scored = [&](const Parts& less) {
+    const int64_t after =
+        WorthOf(now.parts, less, Nothing(), node.cpu_left - shape.cpu, node.model);
     return Best{.score = after - now.worth, .devices = devices};
   };
-  if (devices == 0) return scored(Nothing(), Nothing());
+  if (devices == 0) return scored(Nothing());
   if (std::has_single_bit(devices)) {
-    const int device = std::countr_zero(devices);
-    const PartsId more = PartsOf(now.kinds[device], 0, false);
-    return scored(device_parts_[now.of_device[device]], device_parts_[more]);
+    return scored(device_parts_[now.of_device[std::countr_zero(devices)]]);
   }
   Parts less;
-  Parts more;
   for (DeviceSet rest = devices; rest != 0; rest &= rest - 1) {
-    const int device = std::countr_zero(rest);
-    less.Add(device_parts_[now.of_device[device]]);
-    more.Add(device_parts_[PartsOf(now.kinds[device], 0, false)]);
+    less.Add(device_parts_[now.of_device[std::countr_zero(rest)]]);
   }
-  return scored(less, more);
+  return scored(less);
 }
 
 Worth::Best Worth::Find(const NodeView& view, const TaskShape& shape) {

@@ -27,10 +27,11 @@ namespace berth::placement {
 
 class Worth : public GpuPolicy {
  public:
-  // Prices are made anew after so many tasks, then whenever as many more have come, but at least
-  // whenever so many more, or as many as there are nodes, have.
+  // Prices are made anew after so many tasks, then whenever twice as many more have come, but at
+  // least whenever so many more, or as many as there are nodes, have.
   static constexpr int64_t kFirstRefresh = 8;
-  static constexpr int64_t kRefreshStepMax = 1000;
+  static constexpr int64_t kRefreshGrowth = 2;
+  static constexpr int64_t kRefreshStepMax = 3000;
   // Device parts kept at most; beyond, all are forgotten.
   static constexpr size_t kDevicePartsMax = 1 << 14;
   // Of the copies against what the prices say, in thousandths.
@@ -51,9 +52,10 @@ class Worth : public GpuPolicy {
   // copies of each class they hold; of a class of several devices, how many devices would do.
   struct Parts {
     std::array<int64_t, kCpuPrices> earns = {};
-    std::array<int32_t, DemandClasses::kClassesMax> copies = {};
+    CopiesWorth::ByClass copies = {};
 
     void Add(const Parts& other);
+    void Subtract(const Parts& other);
   };
   using PartsId = int32_t;
   // What a node is worth, as of an epoch; 0: not yet, or no more.
@@ -79,6 +81,7 @@ class Worth : public GpuPolicy {
   int64_t WorthOf(const Parts& parts, const Parts& less, const Parts& more, int64_t cpu_left,
                   int model) const;
   const Valuation& Value(int32_t slot);
+  void Revalue(int32_t slot, const WorthNode& before);
   Best Find(const NodeView& view, const TaskShape& shape);
   Best FindSharedDevice(int32_t slot, const TaskShape& shape);
   Best FindWholeDevices(const NodeView& view, const TaskShape& shape);
@@ -88,8 +91,8 @@ class Worth : public GpuPolicy {
   DemandClasses mix_ = {};
   Prices prices_ = {};
   std::array<int64_t, kModelsMax> rents_ = {};
-  std::vector<DemandClass> classes_ = {};
-  CopiesWorth copies_worth_ = {};  // of the same classes
+  std::vector<DemandClass> classes_ = {};  // whose copies count
+  CopiesWorth copies_worth_ = {};          // of the same classes
   std::vector<Parts> device_parts_ = {};
   absl::flat_hash_map<uint64_t, PartsId> parts_ids_ = {};  // by kind, what is left, and idleness
 
