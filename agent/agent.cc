@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "agent/docker/subnets.h"
 #include "agent/instance.h"
+#include "agent/mps/mps_settings.h"
 #include "agent/server_access.h"
 #include "agent/spawn.h"
 #include "agent/testing.h"
@@ -60,7 +61,7 @@ absl::Status Check(const AgentSettings& settings) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the awsvpc range %s is smaller than the /28 of one task", settings.awsvpc_range));
   }
-  return absl::OkStatus();
+  return CheckMpsSettings({.root = settings.mps_directory});
 }
 
 class AgentProcess : public Agent {
@@ -74,8 +75,9 @@ class AgentProcess : public Agent {
 
   ~AgentProcess() override {
     loop_.stop();
-    // Nothing may come back from the disk's thread to a loop that is gone.
+    // Nothing may come back from the other threads to a loop that is gone.
     disk_->join();
+    for (const auto& instance : instances_) instance->Join();
   }
 
   AgentExit Run() override {
@@ -136,6 +138,7 @@ class AgentProcess : public Agent {
   }
 
   void UseDocker(const DockerInfo& info) {
+    cdi_devices_ = info.cdi_devices;
     machine_.docker_version = info.server_version;
     machine_.docker_architecture = info.architecture;
     int minor = 0;
@@ -169,6 +172,7 @@ class AgentProcess : public Agent {
       parts.machine = machine_;
       parts.server = server_;
       parts.docker = docker_;
+      parts.cdi_devices = cdi_devices_;
       parts.disk = disk_;
       parts.rng = rng_.Fork();
       auto instance = std::make_shared<InstanceAgent>(loop_.get_executor(), std::move(parts));
@@ -189,6 +193,7 @@ class AgentProcess : public Agent {
   std::shared_ptr<net::thread_pool> disk_;
   std::shared_ptr<EcsClient> server_;
   std::shared_ptr<DockerClient> docker_ = {};
+  std::vector<std::string> cdi_devices_ = {};
   MachineFacts machine_ = {};
   int64_t next_instance_ = 0;
   std::vector<std::shared_ptr<InstanceAgent>> instances_ = {};

@@ -43,6 +43,9 @@ struct AgentSettings {
   RuntimeKind runtime = RuntimeKind::kDocker;
   std::string docker_socket = "/var/run/docker.sock";
   GpuOption gpus = {};
+  std::string mps_binary = "/usr/bin/nvidia-cuda-mps-control";
+  std::string mps_directory = "/run/berth/mps";  // a directory for each shared GPU below
+  std::string mps_log_directory = "/var/log/berth-mps";
   int64_t instances = 1;            // simulated runtime: how many in this process
   int64_t reserved_memory_mib = 0;  // ECS_RESERVED_MEMORY
   std::vector<int64_t> reserved_tcp_ports = {22,    2375,  2376,

@@ -33,6 +33,16 @@ void LogLeft(const std::string& arn, const absl::Status& why) {
                 std::string(why.message()));
 }
 
+// CDI where Docker knows all of them by it.
+GpuAccess GpuAccessOf(const GpuInventory& inventory, const std::vector<std::string>& cdi_devices) {
+  const bool all =
+      std::all_of(inventory.gpus.begin(), inventory.gpus.end(), [&](const model::Gpu& gpu) {
+        return std::find(cdi_devices.begin(), cdi_devices.end(), CdiName(gpu.id)) !=
+               cdi_devices.end();
+      });
+  return all ? GpuAccess::kCdi : GpuAccess::kDeviceRequest;
+}
+
 }  // namespace
 
 InstanceAgent::InstanceAgent(net::any_io_executor executor, Parts parts)
@@ -143,7 +153,23 @@ void InstanceAgent::MakeRuntime() {
   // Requires: Agent::Create has parsed it.
   settings.awsvpc_range = *ParseSubnet(parts_.settings.awsvpc_range);
   settings.rng = parts_.rng.Fork();
+  if (parts_.gpu_control != nullptr && !gpus_.gpus.empty()) {
+    settings.gpu_control = parts_.gpu_control;
+    settings.gpus = gpus_.gpus;
+    settings.gpu_access = GpuAccessOf(gpus_, parts_.cdi_devices);
+    settings.mps.binary = parts_.settings.mps_binary;
+    settings.mps.root = parts_.settings.mps_directory;
+    settings.mps.log_root = parts_.settings.mps_log_directory;
+    settings.mps.record_directory = parts_.data_dir + "/mps";
+  }
   runtime_ = std::make_shared<DockerRuntime>(executor_, parts_.docker, std::move(settings));
+  const std::weak_ptr<InstanceAgent> weak = weak_from_this();
+  runtime_->OnLost([weak](const std::string& arn, const std::string& reason) {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    const auto found = self->tasks_.find(TaskIdOf(arn));
+    if (found != self->tasks_.end()) found->second.flow->Fail(reason);
+  });
 }
 
 void InstanceAgent::MakeReporter() {
@@ -186,15 +212,21 @@ net::awaitable<std::optional<AgentExit>> InstanceAgent::LoadTasks() {
     strangers.insert(container.task_arn);
     if (container.container_name.empty()) has_network.insert(container.task_arn);
   }
+  std::vector<TaskPtr> under_way;
   for (TaskRecord& record : records) {
     strangers.erase(record.task->arn);
     const bool stopped = record.state.status == model::TaskStatus::kStopped;
     if (!stopped) AdoptContainers(*record.task, *found, absl::Now(), record.state);
+    const bool has_begun =
+        std::any_of(record.state.containers.begin(), record.state.containers.end(),
+                    [](const ContainerState& container) { return !container.runtime_id.empty(); });
+    if (!stopped && has_begun) under_way.push_back(record.task);
     if (stopped && has_network.contains(record.task->arn)) {
       Spawn(executor_, "tear-down", TearDownAgain(record.task->arn));
     }
     Add(std::move(record));
   }
+  co_await runtime_->Recover(std::move(under_way));
   for (const std::string& arn : strangers) {
     spdlog::warn("task {} has left containers and no record: they are removed", arn);
     Spawn(executor_, "removal", RemoveStranger(arn));

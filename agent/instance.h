@@ -21,6 +21,7 @@
 #include "agent/ecs_client.h"
 #include "agent/identity.h"
 #include "agent/net.h"
+#include "agent/nvidia/gpu_control.h"
 #include "agent/registration.h"
 #include "agent/reporter.h"
 #include "agent/state_file.h"
@@ -51,7 +52,9 @@ class InstanceAgent : public std::enable_shared_from_this<InstanceAgent> {
     std::string data_dir = {};  // of this instance
     MachineFacts machine = {};
     std::shared_ptr<EcsClient> server = {};
-    std::shared_ptr<DockerClient> docker = {};  // null: simulated
+    std::shared_ptr<DockerClient> docker = {};     // null: simulated
+    std::shared_ptr<GpuControl> gpu_control = {};  // null: no GPU is real
+    std::vector<std::string> cdi_devices = {};     // that Docker has found
     std::shared_ptr<net::thread_pool> disk = {};
     model::Rng rng = model::Rng(0);
   };
@@ -60,6 +63,10 @@ class InstanceAgent : public std::enable_shared_from_this<InstanceAgent> {
 
   // Finds what was there, registers and begins. Nothing: it runs, and goes on by itself.
   net::awaitable<std::optional<AgentExit>> Begin();
+  // The loop has been stopped: returns when nothing can come back to it any more.
+  void Join() {
+    if (runtime_ != nullptr) runtime_->Join();
+  }
 
  private:
   struct Entry {

@@ -66,6 +66,13 @@ class Runtime {
   virtual net::awaitable<absl::Status> TearDown(std::string task_arn) = 0;
   // Removes all that is left of the task. After an error something may be left: call it again.
   virtual net::awaitable<absl::Status> Remove(std::string task_arn) = 0;
+  // `lost` is called for each task that lost something it cannot go on without, such as its GPU.
+  virtual void OnLost(std::function<void(const std::string& task_arn, const std::string& reason)>) {
+  }
+  // The tasks that were under way when the agent ended, before any of them goes on.
+  virtual net::awaitable<void> Recover(std::vector<TaskPtr>) { co_return; }
+  // The loop has been stopped: returns when nothing can come back to it any more.
+  virtual void Join() {}
   // All containers of this instance.
   virtual net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> Find() = 0;
 };

@@ -33,6 +33,7 @@ TaskFlow::TaskFlow(net::any_io_executor executor, TaskPtr task, TaskState state,
 }
 
 void TaskFlow::Begin() {
+  begun_ = true;
   for (size_t i = 0; i < state_.containers.size(); ++i) {
     if (state_.containers[i].phase == Phase::kRunning) WatchContainer(i);
   }
@@ -44,6 +45,16 @@ void TaskFlow::RequestStop(std::string_view reason) {
   spdlog::log(Level(settings_), "task {}: stopping, {}", task_->id, reason);
   state_.desired = model::DesiredStatus::kStopped;
   Step();
+}
+
+void TaskFlow::Fail(const std::string& reason) {
+  if (state_.desired == model::DesiredStatus::kStopped) return;
+  if (state_.reason.empty()) state_.reason = reason;
+  if (begun_) {
+    RequestStop(reason);
+  } else {
+    state_.desired = model::DesiredStatus::kStopped;  // Its containers are not watched yet.
+  }
 }
 
 void TaskFlow::Step() {

@@ -39,6 +39,9 @@ class TaskFlow : public std::enable_shared_from_this<TaskFlow> {
   // The server wants it stopped. `reason` is for the log.
   void RequestStop(std::string_view reason);
 
+  // It cannot go on, through no doing of its containers.
+  void Fail(const std::string& reason);
+
   const TaskPayload& task() const { return *task_; }
   const TaskPtr& task_ptr() const { return task_; }
   const TaskState& state() const { return state_; }
@@ -73,6 +76,7 @@ class TaskFlow : public std::enable_shared_from_this<TaskFlow> {
   const Settings settings_;
   const std::function<void()> changed_;
 
+  bool begun_ = false;
   bool stepping_ = false;
   bool step_again_ = false;
   bool tearing_down_ = false;

@@ -51,6 +51,19 @@ void AddMachineFlags(CLI::App& command, SettingSources& sources, AgentFlags& fla
           ->type_name("auto|none|simulated:NxMIB")
           ->capture_default_str(),
       {"BERTH_GPUS"});
+  sources.FromEnvironment(command
+                              .add_option("--mps-control", flags.mps_control,
+                                          "NVIDIA's program that shares a GPU between containers")
+                              ->type_name("PATH")
+                              ->capture_default_str(),
+                          {"BERTH_MPS_CONTROL"});
+  sources.FromEnvironment(
+      command
+          .add_option("--mps-directory", flags.mps_directory,
+                      "Where the daemon of each shared GPU has a directory of its own")
+          ->type_name("PATH")
+          ->capture_default_str(),
+      {"BERTH_MPS_DIRECTORY"});
   sources.FromEnvironment(
       command.add_option("--docker-socket", flags.docker_socket, "Where the Docker Engine listens")
           ->type_name("PATH")
@@ -165,6 +178,8 @@ agent::AgentSettings MakeAgentSettings(const AgentFlags& flags) {
   settings.runtime =
       flags.runtime == "simulated" ? agent::RuntimeKind::kSimulated : agent::RuntimeKind::kDocker;
   settings.docker_socket = ParseSocketPath(flags.docker_socket);
+  settings.mps_binary = flags.mps_control;
+  settings.mps_directory = flags.mps_directory;
 
   const auto gpus = agent::ParseGpuOption(flags.gpus);
   if (!gpus.ok()) throw UsageError("--gpus: " + std::string(gpus.status().message()));

@@ -25,6 +25,8 @@ struct AgentFlags {
   std::string gpus = "auto";
   int64_t instances = 1;
   std::string docker_socket = "/var/run/docker.sock";
+  std::string mps_control = "/usr/bin/nvidia-cuda-mps-control";
+  std::string mps_directory = "/run/berth/mps";
   int64_t reserved_memory_mib = 0;
   std::optional<std::string> reserved_ports = std::nullopt;
   std::optional<std::string> reserved_ports_udp = std::nullopt;

@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -22,6 +23,7 @@ using json::Value;
 using Allocator = Document::AllocatorType;
 
 constexpr int64_t kBytesPerMib = 1024 * 1024;
+constexpr char kCdiKind[] = "nvidia.com/gpu=";
 constexpr int64_t kCpuSharesMin = 2;
 constexpr int64_t kPauseMemoryBytes = 8 * kBytesPerMib;  // Docker's least is 6
 
@@ -218,6 +220,44 @@ std::string GpuList(const std::vector<model::GpuId>& gpus) {
                        [](std::string* out, const model::GpuId& gpu) { out->append(gpu.value); });
 }
 
+// By UUID: an index may be another device's after a reboot.
+void AddGpus(const ContainerPayload& container, GpuAccess access, Value& host,
+             Allocator& allocator) {
+  if (access == GpuAccess::kSimulated || container.gpu_ids.empty()) return;
+  const bool cdi = access == GpuAccess::kCdi;
+  std::vector<std::string> devices;
+  for (const model::GpuId& gpu : container.gpu_ids) {
+    devices.push_back(cdi ? CdiName(gpu) : gpu.value);
+  }
+  Value request(rapidjson::kObjectType);
+  Set(request, "Driver", Text(cdi ? "cdi" : "nvidia", allocator), allocator);
+  Set(request, "DeviceIDs", Texts(devices, allocator), allocator);
+  if (!cdi) {
+    Value all(rapidjson::kArrayType);
+    all.PushBack(Texts({"gpu", "compute", "utility"}, allocator), allocator);
+    Set(request, "Capabilities", std::move(all), allocator);
+  }
+  Value requests(rapidjson::kArrayType);
+  requests.PushBack(std::move(request), allocator);
+  Set(host, "DeviceRequests", std::move(requests), allocator);
+}
+
+// The directory, not its sockets: those are new files after a restart of the daemon.
+void MountMpsDirectory(const std::string& directory, Value& host, Allocator& allocator) {
+  Value binds(rapidjson::kArrayType);
+  const auto given = host.FindMember("Binds");
+  if (given != host.MemberEnd() && given->value.IsArray()) {
+    const std::string target = absl::StrCat(":", kMpsPipeDirectory);
+    for (Value& bind : given->value.GetArray()) {
+      const std::string text = bind.IsString() ? bind.GetString() : "";
+      const bool is_ours = absl::EndsWith(text, target) || absl::StrContains(text, target + ":");
+      if (!is_ours) binds.PushBack(std::move(bind), allocator);
+    }
+  }
+  binds.PushBack(Text(absl::StrCat(directory, ":", kMpsPipeDirectory), allocator), allocator);
+  Set(host, "Binds", std::move(binds), allocator);
+}
+
 }  // namespace
 
 bool NeedsPauseContainer(const TaskPayload& task) {
@@ -233,6 +273,8 @@ std::map<std::string, std::string> TaskLabels(const TaskPayload& task,
           {label::kVersion, task.version},
           {label::kInstance, context.instance}};
 }
+
+std::string CdiName(const model::GpuId& gpu) { return kCdiKind + gpu.value; }
 
 std::vector<std::string> ContainerEnvironment(const ContainerPayload& container,
                                               std::string_view region) {
@@ -268,8 +310,6 @@ std::vector<std::string> ContainerEnvironment(const ContainerPayload& container,
   return environment;
 }
 
-// No device request and no mount of the MPS directory: the GPUs that this version registers are
-// simulated ones, so there is no device to hand out and no daemon behind the directory.
 std::string ContainerRequestBody(const TaskPayload& task, size_t index,
                                  const ContainerContext& context) {
   const ContainerPayload& container = task.containers[index];
@@ -288,6 +328,10 @@ std::string ContainerRequestBody(const TaskPayload& task, size_t index,
   JoinNamespaces(task, context.pause_container, host, allocator);
   if (task.network_mode == model::NetworkMode::kAwsvpc) {
     JoinTaskNetwork(task, container, context.pause_container, config, host, allocator);
+  }
+  AddGpus(container, context.gpu_access, host, allocator);
+  if (container.share && !context.mps_directory.empty()) {
+    MountMpsDirectory(context.mps_directory, host, allocator);
   }
   return Body(std::move(config), std::move(host), document);
 }

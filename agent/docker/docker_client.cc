@@ -288,6 +288,13 @@ net::awaitable<absl::StatusOr<DockerInfo>> DockerClient::Negotiate() {
     info.log_drivers = StringsOf(*plugins, "Log");
     info.volume_drivers = StringsOf(*plugins, "Volume");
   }
+  const json::Value* devices = json::Find(document, "DiscoveredDevices");
+  if (devices != nullptr && devices->IsArray()) {
+    for (const json::Value& device : devices->GetArray()) {
+      const bool is_cdi = json::StringOr(device, "Source") == "cdi";
+      if (is_cdi) info.cdi_devices.push_back(json::StringOr(device, "ID"));
+    }
+  }
   response = co_await Call("GET", "/networks/bridge", "", kQuickCall);
   if (!response.ok()) co_return response.status();
   info.has_bridge = response->status == 200;

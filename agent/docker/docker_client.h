@@ -32,7 +32,8 @@ struct DockerInfo {
   int64_t memory_bytes = 0;
   std::vector<std::string> log_drivers = {};
   std::vector<std::string> volume_drivers = {};
-  bool has_bridge = false;  // the default bridge network is on
+  std::vector<std::string> cdi_devices = {};  // that it has found: "nvidia.com/gpu=GPU-..."
+  bool has_bridge = false;                    // the default bridge network is on
 };
 
 struct DockerImage {

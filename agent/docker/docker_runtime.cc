@@ -31,6 +31,7 @@ constexpr int kSubnetAttemptsMax = 16;
 // Docker notes that a container ran out of memory only if its kernel's word of that came before the
 // container's end. Otherwise it says so in an event, a moment later.
 constexpr absl::Duration kOutOfMemoryPatience = absl::Milliseconds(500);
+constexpr absl::Duration kTerminateClientsMax = absl::Seconds(15);
 constexpr int64_t kExitCodeOfSigkill = 137;
 constexpr char kOutOfMemory[] = "OutOfMemoryError: Container killed due to memory usage";
 
@@ -46,6 +47,14 @@ std::string Explain(const absl::Status& status) {
   }
   if (absl::IsUnavailable(status)) return "Docker cannot be reached: " + message;
   return message;
+}
+
+// Empty: it shares none. All its sharing containers are on one (gpu-sharing.md P1).
+std::string SharedGpuOf(const TaskPayload& task) {
+  for (const ContainerPayload& container : task.containers) {
+    if (container.share && !container.gpu_ids.empty()) return container.gpu_ids.front().value;
+  }
+  return {};
 }
 
 // The error as ECS names it: the given name, unless Docker took too long.
@@ -78,7 +87,33 @@ std::string LabelOf(const std::map<std::string, std::string>& labels, const char
 
 DockerRuntime::DockerRuntime(net::any_io_executor executor, std::shared_ptr<DockerClient> docker,
                              Settings settings)
-    : executor_(std::move(executor)), docker_(std::move(docker)), settings_(std::move(settings)) {}
+    : executor_(std::move(executor)), docker_(std::move(docker)), settings_(std::move(settings)) {
+  if (settings_.gpu_control == nullptr) return;
+  mps_ = std::make_shared<MpsManager>(executor_, settings_.mps, settings_.gpu_control,
+                                      settings_.gpus, settings_.rng.Fork(),
+                                      [this](const std::string& task, const std::string& reason) {
+                                        if (lost_) lost_(task, reason);
+                                      });
+}
+
+void DockerRuntime::OnLost(
+    std::function<void(const std::string& task_arn, const std::string& reason)> lost) {
+  lost_ = std::move(lost);
+}
+
+net::awaitable<void> DockerRuntime::Recover(std::vector<TaskPtr> tasks) {
+  if (mps_ == nullptr) co_return;
+  std::map<std::string, std::string> in_use;
+  for (const TaskPtr& task : tasks) {
+    const std::string gpu = SharedGpuOf(*task);
+    if (!gpu.empty()) in_use[task->arn] = gpu;
+  }
+  co_await mps_->Recover(std::move(in_use));
+}
+
+void DockerRuntime::Join() {
+  if (mps_ != nullptr) mps_->Join();
+}
 
 std::string DockerRuntime::Suffix() { return absl::StrFormat("%012x", settings_.rng.Next() >> 16); }
 
@@ -303,6 +338,11 @@ net::awaitable<absl::Status> DockerRuntime::PreparePause(TaskPtr task) {
 }
 
 net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
+  const std::string shared_gpu = SharedGpuOf(*task);
+  if (mps_ != nullptr && !shared_gpu.empty()) {
+    const absl::Status acquired = co_await mps_->Acquire(shared_gpu, task->arn);
+    if (!acquired.ok()) co_return acquired;
+  }
   const absl::Status volumes = co_await PrepareVolumes(task);
   if (!volumes.ok() || !NeedsPauseContainer(*task)) co_return volumes;
   const absl::Status pause = co_await PreparePause(task);
@@ -324,6 +364,10 @@ net::awaitable<absl::StatusOr<std::string>> DockerRuntime::Create(TaskPtr task, 
   const ContainerPayload& payload = task->containers[container];
   const auto pause = pause_of_.find(task->arn);
   ContainerContext context = Context(pause == pause_of_.end() ? std::string() : pause->second);
+  context.gpu_access = settings_.gpu_access;
+  if (mps_ != nullptr && payload.share) {
+    context.mps_directory = mps_->PipeDirectory(SharedGpuOf(*task));
+  }
   if (!payload.links.empty() || !payload.volumes_from.empty()) {
     absl::StatusOr<std::map<std::string, std::string>> siblings = co_await Siblings(task->arn);
     if (!siblings.ok()) {
@@ -365,8 +409,34 @@ net::awaitable<absl::StatusOr<StartedContainer>> DockerRuntime::Start(std::strin
 }
 
 net::awaitable<absl::Status> DockerRuntime::Stop(std::string id, absl::Duration grace) {
-  const absl::Status stopped = co_await docker_->StopContainer(id, grace);
+  const auto self = shared_from_this();
+  std::string task_arn;
+  if (mps_ != nullptr) {
+    const absl::StatusOr<DockerContainer> container = co_await docker_->InspectContainer(id);
+    if (container.ok()) task_arn = LabelOf(container->labels, label::kTaskArn);
+  }
+  if (mps_ == nullptr || mps_->GpuOf(task_arn).empty()) {
+    const absl::Status stopped = co_await docker_->StopContainer(id, grace);
+    co_return stopped;
+  }
+  // Docker's own SIGKILL comes later than ours, and only if ours does not come at all.
+  const auto done = std::make_shared<bool>(false);
+  Spawn(executor_, "end of sharing", EndSharing(id, task_arn, grace, done));
+  const absl::Status stopped = co_await docker_->StopContainer(id, grace + kTerminateClientsMax);
+  *done = true;
   co_return stopped;
+}
+
+net::awaitable<void> DockerRuntime::EndSharing(std::string id, std::string task_arn,
+                                               absl::Duration grace,
+                                               std::shared_ptr<const bool> stopped) {
+  const auto self = shared_from_this();
+  co_await Sleep(grace);
+  if (*stopped) co_return;
+  co_await mps_->TerminateClients(task_arn, id);
+  if (*stopped) co_return;
+  const absl::Status killed = co_await docker_->KillContainer(id);
+  if (!killed.ok()) spdlog::error("container {}: {}", id, std::string(killed.message()));
 }
 
 void DockerRuntime::Watch(std::string id, TaskPtr, size_t,
@@ -470,6 +540,7 @@ net::awaitable<absl::Status> DockerRuntime::TearDown(std::string task_arn) {
       pause_of_.emplace(task_arn, container.id);
       done = co_await docker_->RemoveContainer(container.id);
     } else if (container.state == DockerState::kRunning) {
+      if (mps_ != nullptr) co_await mps_->TerminateClients(task_arn, container.id);
       done = co_await docker_->KillContainer(container.id);
     }
     all.Update(About("container " + container.name, done));
@@ -477,6 +548,10 @@ net::awaitable<absl::Status> DockerRuntime::TearDown(std::string task_arn) {
   if (pause_of_.contains(task_arn)) {
     const absl::Status removed = co_await RemoveNetworksOf(task_arn);
     all.Update(removed);
+  }
+  if (all.ok() && mps_ != nullptr) {
+    const absl::Status released = co_await mps_->Release(task_arn);
+    all.Update(About("its GPU", released));
   }
   if (all.ok()) pause_of_.erase(task_arn);
   co_return all;

@@ -12,6 +12,7 @@
 #include "agent/docker/container_request.h"
 #include "agent/docker/docker_client.h"
 #include "agent/docker/subnets.h"
+#include "agent/mps/mps_manager.h"
 #include "agent/runtime.h"
 #include "model/rng.h"
 
@@ -27,6 +28,10 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
     PullPolicy pull_policy = PullPolicy::kDefault;
     Subnet awsvpc_range = {};
     model::Rng rng = model::Rng(0);
+    GpuAccess gpu_access = GpuAccess::kSimulated;
+    std::vector<model::Gpu> gpus = {};
+    MpsSettings mps = {};
+    std::shared_ptr<GpuControl> gpu_control = {};  // null: no GPU is real, and none has a daemon
   };
 
   DockerRuntime(net::any_io_executor executor, std::shared_ptr<DockerClient> docker,
@@ -42,9 +47,15 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::awaitable<model::HealthStatus> Health(std::string id) override;
   net::awaitable<absl::Status> TearDown(std::string task_arn) override;
   net::awaitable<absl::Status> Remove(std::string task_arn) override;
+  void OnLost(
+      std::function<void(const std::string& task_arn, const std::string& reason)> lost) override;
+  net::awaitable<void> Recover(std::vector<TaskPtr> tasks) override;
+  void Join() override;
   net::awaitable<absl::StatusOr<std::vector<FoundContainer>>> Find() override;
 
  private:
+  net::awaitable<void> EndSharing(std::string id, std::string task_arn, absl::Duration grace,
+                                  std::shared_ptr<const bool> stopped);
   net::awaitable<absl::StatusOr<std::string>> TryPull(std::string image, bool have_local,
                                                       bool made_here);
   net::awaitable<absl::Status> EnsurePauseImage();
@@ -66,6 +77,8 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::any_io_executor executor_;
   std::shared_ptr<DockerClient> docker_;
   Settings settings_;
+  std::function<void(const std::string&, const std::string&)> lost_ = {};
+  std::shared_ptr<MpsManager> mps_ = {};                // null where nothing is shared
   std::map<std::string, std::string> pause_of_ = {};    // task ARN -> container id
   std::set<std::string> pulled_ = {};                   // by this process, for policy `once`
   std::map<std::string, absl::Time> unreachable_ = {};  // image -> when its pull last failed

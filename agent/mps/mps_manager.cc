@@ -52,7 +52,9 @@ MpsManager::MpsManager(net::any_io_executor executor, MpsSettings settings,
   }
 }
 
-MpsManager::~MpsManager() {
+MpsManager::~MpsManager() { Join(); }
+
+void MpsManager::Join() {
   for (auto& [uuid, gpu] : gpus_) gpu->worker.join();
 }
 

@@ -35,6 +35,9 @@ class MpsManager : public std::enable_shared_from_this<MpsManager> {
   // Waits for what is under way on the GPUs' threads. Daemons go on running.
   ~MpsManager();
 
+  // Returns when nothing is under way on the GPUs' threads, and nothing will be.
+  void Join();
+
   // At the agent's start, before any task begins. `in_use`: task ARN -> the GPU that it shares.
   // Daemons that serve these are taken over; what else an earlier run left is put back.
   net::awaitable<void> Recover(std::map<std::string, std::string> in_use);

@@ -83,6 +83,43 @@ TEST_CASE("only sharing containers get MPS variables", "[agent]") {
   for (const std::string& variable : with_gpus) CHECK(variable.find("CUDA_") == std::string::npos);
 }
 
+TEST_CASE("a sharing container gets its GPU and its daemon's directory (49, 50, 51)", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.containers[0].gpu_ids = {{"GPU-3"}};
+  task.containers[0].share = model::NvidiaMps{.memory_mib = 4000, .max_compute_percent = 50};
+  task.containers[0].docker_host_config =
+      R"({"Binds":["/tmp/x:/run/berth-mps:ro","/data:/data"],"DeviceRequests":[{"Count":-1}]})";
+  ContainerContext context = kContext;
+  context.gpu_access = GpuAccess::kDeviceRequest;
+  context.mps_directory = "/run/berth/mps/3";
+  json::Document body;
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, context), body));
+  const json::Value& host = body["HostConfig"];
+  CHECK(json::ToText(host["DeviceRequests"]) ==
+        R"([{"Driver":"nvidia","DeviceIDs":["GPU-3"],)"
+        R"("Capabilities":[["gpu","compute","utility"]]}])");
+  CHECK(json::ToText(host["Binds"]) == R"(["/data:/data","/run/berth/mps/3:/run/berth-mps"])");
+
+  context.gpu_access = GpuAccess::kCdi;
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, context), body));
+  CHECK(json::ToText(body["HostConfig"]["DeviceRequests"]) ==
+        R"([{"Driver":"cdi","DeviceIDs":["nvidia.com/gpu=GPU-3"]}])");
+}
+
+TEST_CASE("whole GPUs come without a daemon's directory (66), none without a GPU", "[agent]") {
+  TaskPayload task = OneContainer();
+  ContainerContext context = kContext;
+  context.gpu_access = GpuAccess::kDeviceRequest;
+  json::Document body;
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, context), body));
+  CHECK_FALSE(body["HostConfig"].HasMember("DeviceRequests"));
+  task.containers[0].gpu_ids = {{"GPU-1"}, {"GPU-2"}};
+  REQUIRE(json::Parse(ContainerRequestBody(task, 0, context), body));
+  CHECK(json::ToText(body["HostConfig"]["DeviceRequests"][0]["DeviceIDs"]) ==
+        R"(["GPU-1","GPU-2"])");
+  CHECK_FALSE(body["HostConfig"].HasMember("Binds"));
+}
+
 TEST_CASE("resources go to Docker in its units", "[agent]") {
   TaskPayload task = OneContainer();
   task.containers[0].cpu_units = 512;
