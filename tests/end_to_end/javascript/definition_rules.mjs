@@ -129,6 +129,7 @@ export const RULES = {
   [`${C}.resourceRequirements[].sharingStrategy`]: { when: (d) => d.gpu === "share" },
   [`${C}.resourceRequirements[].sharingStrategy.nvidiaMps.maxComputePercent`]: { value: () => 37 },
   inferenceAccelerators: { when: () => false },
+  "trustedExecutionConfiguration.isolationMode": { allowed: (word) => word === "SHARED" },
 };
 
 // What ECS has given up, or has on its own hardware only: refused, by name.
@@ -152,6 +153,11 @@ export const REFUSED = [
     container: { resourceRequirements: [{ type: "NeuronDevice", value: "ALL" }] },
     says: /NeuronDevice/,
   },
+  ...["ISOLATED_SANDBOX", "CONFIDENTIAL_SANDBOX"].map((isolationMode) => ({
+    points: [`trustedExecutionConfiguration.isolationMode=${isolationMode}`],
+    members: { trustedExecutionConfiguration: { isolationMode } },
+    says: new RegExp(`isolationMode is '${isolationMode}'`),
+  })),
 ];
 
 // ecs-api.md 4.2: what ECS adds to what was given; null: any value, since it is computed.
