@@ -161,6 +161,22 @@ void Fleet::Summarise(int32_t slot) {
   }
 }
 
+void Fleet::SetDevice(int32_t slot, int number, const DeviceState& after) {
+  NodeState& node = nodes_[slot];
+  const std::span<DeviceState> devices = Devices(slot);
+  const DeviceState before = std::exchange(devices[number], after);
+  ReplaceWord(slot, ToWord(before), ToWord(after));
+  node.idle_devices = static_cast<uint8_t>(node.idle_devices + (after.IsIdle() ? 1 : 0) -
+                                           (before.IsIdle() ? 1 : 0));
+  node.units_left += after.left - before.left;
+  int32_t largest = std::max(node.largest_left, after.left);
+  if (before.left == largest) {
+    largest = 0;
+    for (const DeviceState& device : devices) largest = std::max(largest, device.left);
+  }
+  node.largest_left = largest;
+}
+
 void Fleet::Changed(int32_t slot) {
   log_.Add(slot);
   policy_->NodeChanged(view(slot));
@@ -412,10 +428,8 @@ void Fleet::Take(int32_t slot, ShapeId id, DeviceSet devices) {
   node.cpu_left -= shape.cpu;
   node.memory_left -= shape.memory;
   --node.tasks_left;
-  const std::span<DeviceState> states = Devices(slot);
   ForEachDevice(devices, [&](int number) {
-    DeviceState& device = states[number];
-    const DeviceWord before = ToWord(device);
+    DeviceState device = Devices(slot)[number];
     if (shape.gpu == GpuNeed::kShared) {
       BERTH_CHECK(device.left >= shape.units);
       device.left -= shape.units;
@@ -425,12 +439,11 @@ void Fleet::Take(int32_t slot, ShapeId id, DeviceSet devices) {
       device.left = 0;
       device.tasks = DeviceState::kTakenWhole;
     }
-    ReplaceWord(slot, before, ToWord(device));
+    SetDevice(slot, number, device);
   });
   if (const std::optional<int> kind = KindOf(shape, devices)) {
     ++KindCount(slot, *kind);
     node.kinds |= uint64_t{1} << *kind;
-    Summarise(slot);
   }
   Changed(slot);
 }
@@ -442,10 +455,8 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
   node.cpu_left += shape.cpu;
   node.memory_left += shape.memory;
   ++node.tasks_left;
-  const std::span<DeviceState> states = Devices(slot);
   ForEachDevice(devices, [&](int number) {
-    DeviceState& device = states[number];
-    const DeviceWord before = ToWord(device);
+    DeviceState device = Devices(slot)[number];
     if (shape.gpu == GpuNeed::kShared) {
       BERTH_CHECK(device.tasks > 0);
       device.left += shape.units;
@@ -455,11 +466,10 @@ void Fleet::GiveBack(int32_t slot, ShapeId id, DeviceSet devices) {
       device.left = device.total;
       device.tasks = 0;
     }
-    ReplaceWord(slot, before, ToWord(device));
+    SetDevice(slot, number, device);
   });
   if (const std::optional<int> kind = KindOf(shape, devices)) {
     if (--KindCount(slot, *kind) == 0) node.kinds &= ~(uint64_t{1} << *kind);
-    Summarise(slot);
   }
   Changed(slot);
 }

@@ -172,6 +172,8 @@ class Fleet {
   void SortWords(int32_t slot);
   void ReplaceWord(int32_t slot, DeviceWord before, DeviceWord after);
   void Summarise(int32_t slot);
+  // Upkeeps what Summarise does, and the words. `total` stays.
+  void SetDevice(int32_t slot, int number, const DeviceState& after);
   void Changed(int32_t slot);
   void ForgetStates();
   // Gives the index up for good where there are too many nodes.

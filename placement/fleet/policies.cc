@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "model/check.h"
@@ -286,14 +287,19 @@ DeviceSet TightestDevices(const NodeView& view, const TaskShape& shape) {
     return alike ? LowestIdleDevices(view.devices, asked)
                  : SmallestIdleDevices(view.devices, asked);
   }
-  int tightest = -1;
+  // What is left and the device's number in one word: the least of all is wanted, without a branch
+  // for each.
+  constexpr int kNumberBits = 5;
+  static_assert(kDevicesMax == 1 << kNumberBits);
+  constexpr auto kNone = std::numeric_limits<int64_t>::max();
+  int64_t tightest = kNone;
   for (int i = 0; i < static_cast<int>(view.devices.size()); ++i) {
-    const int32_t left = view.devices[i].left;
-    if (left < shape.units) continue;
-    if (tightest < 0 || left < view.devices[tightest].left) tightest = i;
+    const int64_t left = view.devices[i].left;
+    const int64_t candidate = left << kNumberBits | i;
+    tightest = std::min(tightest, left < shape.units ? kNone : candidate);
   }
-  BERTH_CHECK(tightest >= 0);
-  return Only(tightest);
+  BERTH_CHECK(tightest != kNone);
+  return Only(static_cast<int>(tightest & (kDevicesMax - 1)));
 }
 
 std::unique_ptr<GpuPolicy> MakeGpuPolicy(GpuPolicyKind kind, const GpuPolicyInputs& inputs) {

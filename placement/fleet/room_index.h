@@ -1,10 +1,10 @@
 // Finds the best node for a shape by a policy whose scores are all of one form (KeyedScores), with
 // no score kept for any node: for each amount that some shape asks for there is the set of nodes
 // that have as much, and for each step of the policy's key the set of those that are as good. The
-// answer lies where the sets meet, 256 nodes at a time.
+// answer lies where the sets meet, 64 nodes at a time.
 //
-// A change of a node costs the amounts that it crosses, a search what the sets' words cost: so this
-// is for fleets of a few thousand nodes.
+// A change of a node costs the number of amounts, a search that of the nodes, both by words of
+// bits: so this is for fleets of a few thousand nodes.
 #pragma once
 
 #include <array>
@@ -45,8 +45,9 @@ class RoomIndex {
 
  private:
   using Word = ThresholdSets::Word;
-  // Steps of the key told apart, on either side of 0.
-  static constexpr int64_t kSteps = 127;
+  // The sets of merits: so many steps of the key apart, so many on either side of 0.
+  static constexpr int64_t kMeritSteps = 4;
+  static constexpr int64_t kMerits = 32;
 
   // What a shape asks for, and where that was found last.
   struct Query {
@@ -54,13 +55,30 @@ class RoomIndex {
     uint64_t version = 0;  // of the sets; 0: of none
     const Word* memory = nullptr;
     const Word* cpu = nullptr;
-    const Word* gpu = nullptr;  // none where it needs no GPU
-    int32_t merits = 0;         // the last set that met
+    const Word* gpu = nullptr;  // the same as cpu where it needs no GPU
+    size_t gpu_stride = 0;
+    int32_t merits = 0;  // the set before the last that met
   };
 
   void Grow(int32_t slot);
+  // What the last search for room met: the last set of merits that any node with room is in, and
+  // the first word of room_ with such a node.
+  struct Met {
+    int32_t merits = 0;
+    size_t word = 0;
+  };
+
   void FindSets(Query& query) const;
-  bool FindRoom(const Query& query);
+  // Fills room_. Nothing where no node has room.
+  std::optional<Met> FindRoom(const Query& query);
+  // Fills accepted_ with the nodes of the models that the shape accepts.
+  void FindAccepted(const TaskShape& shape);
+  // From room_, where the guess was too high.
+  Met FindMerits() const;
+  // Calls `visit(slot) -> bool` for those with room in the set of merits, from that word on, the
+  // lowest first, until it says true.
+  template <class Visit>
+  void ForEachWithRoom(Met from, Visit visit) const;
 
   const int64_t step_;
   ThresholdSets memory_ = {};  // OpenMemory
@@ -72,7 +90,9 @@ class RoomIndex {
   std::vector<Query> queries_ = {};  // by shape
   std::array<std::vector<Word>, kModelsMax> models_ = {};
   std::vector<uint8_t> model_of_ = {};
-  std::vector<Word> room_ = {};  // of the search: the nodes with room
+  // Of the search: the nodes with room, up to the last there is.
+  std::vector<Word> room_ = {};
+  std::vector<Word> accepted_ = {};
 };
 
 }  // namespace berth::placement

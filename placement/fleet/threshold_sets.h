@@ -1,11 +1,13 @@
 // For values of positions 0..n-1 and a few thresholds: which positions reach each threshold, as
-// sets of bits, kept while values change. Setting a value costs the thresholds that it crosses.
+// sets of bits, kept while values change.
+//
+// The words that say which of 64 positions reach each threshold stand side by side, so that setting
+// a value rewrites one row of words, without a branch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
 namespace berth::placement {
@@ -13,49 +15,54 @@ namespace berth::placement {
 class ThresholdSets {
  public:
   using Word = uint64_t;
-  // Sets are filled up with zeros to a multiple of so many words.
-  static constexpr size_t kWordsMultiple = 4;
 
   // Those that are added have the least value there is. O(n * thresholds).
   void Resize(int32_t positions);
-  // Each Add of a threshold wants its Remove. O(n).
+  // Each Add of a threshold wants its Remove. O(n * thresholds).
   void Add(int64_t threshold);
   void Remove(int64_t threshold);
 
+  // O(thresholds), four at a time.
   void Set(int32_t position, int64_t value) {
     if (values_[position] == value) return;
     values_[position] = value;
-    const int64_t* thresholds = thresholds_.data();
-    Word* const* sets = sets_.data();
-    const auto count = static_cast<int32_t>(thresholds_.size());
-    const size_t word = static_cast<size_t>(position) / 64;
     const Word bit = Word{1} << position % 64;
-    int32_t reached = reached_[position];
-    for (; reached < count && thresholds[reached] <= value; ++reached) sets[reached][word] |= bit;
-    for (; reached > 0 && thresholds[reached - 1] > value; --reached) {
-      sets[reached - 1][word] &= ~bit;
+    const FourWords bits = {bit, bit, bit, bit};
+    const FourValues four = {value, value, value, value};
+    const auto* thresholds = reinterpret_cast<const FourValues*>(thresholds_.data());
+    auto* row = reinterpret_cast<FourWords*>(words_.data() + position / 64 * stride_);
+    const size_t fours = stride_ / 4;
+    for (size_t i = 0; i < fours; ++i) {
+      const auto missed = reinterpret_cast<FourWords>(thresholds[i] > four);
+      row[i] = (row[i] | bits) & ~(missed & bits);
     }
-    reached_[position] = reached;
   }
   int64_t Get(int32_t position) const { return values_[position]; }
 
   // In ascending order: each set contains those after it.
-  int32_t thresholds() const { return static_cast<int32_t>(thresholds_.size()); }
+  int32_t thresholds() const { return count_; }
+  int64_t threshold(int32_t i) const { return thresholds_[i]; }
   // The greatest threshold that the value reaches. Requires: it reaches one.
   int32_t LastReachedBy(int64_t value) const;
-  // words() of them, until the next Add, Remove or Resize.
-  const Word* set(int32_t threshold) const { return sets_[threshold]; }
-  size_t words() const { return words_; }
+  // Word i of a set stands at set(threshold)[i * stride()], for i < words(); until the next Add,
+  // Remove or Resize.
+  const Word* set(int32_t threshold) const { return words_.data() + threshold; }
+  size_t words() const { return (values_.size() + 63) / 64; }
+  size_t stride() const { return stride_; }
   int64_t bytes() const;  // of memory held
 
  private:
-  size_t words_ = 0;
-  std::vector<int64_t> values_ = {};
-  std::vector<int32_t> reached_ = {};  // by position: how many thresholds
-  std::vector<int64_t> thresholds_ = {};
-  std::vector<int32_t> uses_ = {};  // of each threshold
-  std::vector<std::unique_ptr<Word[]>> storage_ = {};
-  std::vector<Word*> sets_ = {};  // the same
+  using FourWords = Word __attribute__((vector_size(32), aligned(8), may_alias));
+  using FourValues = int64_t __attribute__((vector_size(32), aligned(8), may_alias));
+
+  void Rebuild();
+
+  int32_t count_ = 0;
+  size_t stride_ = 0;                     // count_, filled up to fours
+  std::vector<int64_t> values_ = {};      // by position
+  std::vector<int64_t> thresholds_ = {};  // filled up with one that none reaches
+  std::vector<int32_t> uses_ = {};        // of each threshold
+  std::vector<Word> words_ = {};
 };
 
 }  // namespace berth::placement
