@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include "model/rng.h"
 #include "placement/fleet/fleet.h"
@@ -28,6 +29,12 @@ using placement::ShapeId;
 using placement::TaskShape;
 
 constexpr int64_t kSeed = 42;
+
+// What a run frees stays with the process for the next, as in a server, instead of going back to
+// the kernel, whose handing out of pages would be measured as well.
+const bool kKeepsMemory = [] {
+  return mallopt(M_MMAP_THRESHOLD, 1 << 30) == 1 && mallopt(M_TRIM_THRESHOLD, 1 << 30) == 1;
+}();
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -126,7 +126,7 @@ void Prices::FillTables(const std::vector<Item>& items) {
   }
 }
 
-void Prices::CountCopies(const std::vector<Item>& items) {
+BERTH_VECTOR_CLONES void Prices::CountCopies(const std::vector<Item>& items) {
   for (Table& unfilled : unfilled_) unfilled.fill({});
   copies_.assign(items.size(), 0);
   // Each supply is filled at the CPU price that is its own.

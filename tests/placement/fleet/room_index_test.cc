@@ -39,7 +39,7 @@ TEST_CASE("the set of each threshold has the values that reach it, whatever happ
     for (const int64_t threshold : added) {
       const ThresholdSets::Word* set = sets.set(sets.LastReachedBy(threshold));
       for (size_t i = 0; i < values.size(); ++i) {
-        REQUIRE((set[i / 64] >> i % 64 & 1) == (values[i] >= threshold ? 1 : 0));
+        REQUIRE((set[i / 64 * sets.stride()] >> i % 64 & 1) == (values[i] >= threshold ? 1 : 0));
       }
     }
   }
