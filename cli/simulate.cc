@@ -143,6 +143,10 @@ std::vector<Trace> ReadTraces(const Settings& settings) {
         ValueOr(simulator::PrepareTrace(
                     nodes, ValueOr(simulator::ReadTraceTasks(ReadFile("--tasks", path)), path)),
                 path));
+    for (const std::string& models : traces.back().models_missing) {
+      std::cerr << fmt::format("berth: {}: no node has GPUs of {}: tasks that want them fail\n",
+                               path, models);
+    }
   }
   return traces;
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "model/utf8.h"
+
 namespace berth::simulator {
 namespace {
 
@@ -36,6 +38,20 @@ void Split(std::string_view line, std::vector<std::string_view>& fields) {
     if (comma == std::string_view::npos) return;
     line.remove_prefix(comma + 1);
   }
+}
+
+absl::Status CheckLine(int64_t line, std::string_view text) {
+  if (text.find('"') != std::string_view::npos) {
+    return Malformed(line, "a quotation mark: fields are not quoted here");
+  }
+  const auto is_no_text = [](char32_t c) {
+    return c < U' ' || c == 0x7F || c >= model::kStrayByte;
+  };
+  const std::u32string characters = model::DecodeUtf8(text);
+  if (std::any_of(characters.begin(), characters.end(), is_no_text)) {
+    return Malformed(line, "a byte that is no UTF-8 text");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Row::Name(size_t column) const {

@@ -22,6 +22,10 @@ absl::Status Malformed(int64_t line, std::string_view what);
 // Takes the next line off the text, without its end.
 std::string_view TakeLine(std::string_view& text);
 
+// An error where the line has what would be taken for part of a name: quotation marks, control
+// characters, bytes that are not UTF-8.
+absl::Status CheckLine(int64_t line, std::string_view text);
+
 // The fields of one line, in a vector that is used for all.
 void Split(std::string_view line, std::vector<std::string_view>& fields);
 
@@ -77,6 +81,7 @@ absl::Status ForEachRow(std::string_view text, const std::vector<std::string_vie
   for (; !text.empty(); row.NextLine()) {
     const std::string_view line = TakeLine(text);
     if (line.empty()) continue;
+    if (absl::Status status = CheckLine(row.line(), line); !status.ok()) return status;
     Split(line, row.fields());
     if (row.fields().size() != header->names.size()) {
       return Malformed(row.line(), absl::StrFormat("%d fields under %d column names",

@@ -131,9 +131,13 @@ absl::StatusOr<Trace> PrepareTrace(std::vector<TraceNode> nodes, std::vector<Tra
     trace.gpu_milli += trace.timed ? node.gpu_mib : node.gpus * kMilliPerGpu;
     trace.gpus += node.gpus;
   }
+  const size_t models_there = models.size();
+  const uint64_t there = models_there < placement::kModelsMax ? (uint64_t{1} << models_there) - 1
+                                                              : placement::kAnyModel;
   absl::flat_hash_map<TaskShape, int32_t> numbers;
   for (const TraceTask& task : trace.tasks) {
     const TaskShape shape = ShapeOf(task, models);
+    if ((shape.models & there) == 0) trace.models_missing.insert(task.gpu_models);
     const auto [known, added] =
         numbers.try_emplace(shape, static_cast<int32_t>(trace.shapes.size()));
     if (added) trace.shapes.push_back(shape);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct Trace {
   int64_t gpus = 0;
   int64_t milli_per_gpu = kMilliPerGpu;
   bool timed = false;  // tasks arrive in their order, by no seed
+  // What tasks want of models where no node has any of them: nowhere can they be placed.
+  std::set<std::string> models_missing = {};
 };
 
 // GPU milli that a task of this shape holds.

@@ -117,6 +117,15 @@ def test_a_malformed_trace_is_2_and_names_file_and_line(trace, tmp_path):
     assert f"{tmp_path}/tasks.csv: line 42: memory_mib is 'many'" in done.stderr
 
 
+def test_models_that_no_node_has_are_told(trace, tmp_path):
+    (tmp_path / "tasks.csv").write_text(TASKS + "t99,1000,1,1,500,H900\n")
+
+    done = simulate(*trace, "--policy", "fgd", "--seeds", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert "no node has GPUs of H900: tasks that want them fail" in done.stderr
+
+
 @pytest.fixture(scope="session")
 def openb():
     if not os.environ.get("BERTH_OPENB"):

@@ -68,6 +68,14 @@ TEST_CASE("of tasks that ask for too much some are left out", "[arrivals]") {
   CHECK(std::set<int32_t>(arrivals->tasks.begin(), arrivals->tasks.end()).size() == 10);
 }
 
+TEST_CASE("models that tasks want and no node has are named", "[arrivals]") {
+  std::vector<TraceTask> tasks = Tasks(3, 500);
+  tasks[0].gpu_models = "V100|A10";
+  tasks[1].gpu_models = "V100|T4";
+
+  CHECK(Prepared(Nodes(2), tasks).models_missing == std::set<std::string>{"V100|A10"});
+}
+
 TEST_CASE("a trace that can never bring the load is refused", "[arrivals]") {
   CHECK_FALSE(PrepareTrace(Nodes(1), {{.name = "t", .cpu_milli = 1, .memory_mib = 1}}).ok());
   std::vector<TraceNode> without_gpu = Nodes(1);

@@ -65,6 +65,11 @@ TEST_CASE("a file of tasks that makes no sense is refused by line", "[openb]") {
       {"no name", columns + ",1,1,1,500,\n", "line 2: name is empty"},
       {"a name twice", columns + "t,1,1,1,500,\nt,1,1,1,500,\n",
        "line 3: the name 't' comes twice"},
+      {"a quoted field", columns + "t,1,1,1,500,\"T4|P100\"\n",
+       "line 2: a quotation mark: fields are not quoted here"},
+      {"a byte that is no UTF-8", columns + "t\xFF,1,1,1,500,\n",
+       "line 2: a byte that is no UTF-8 text"},
+      {"a control character", columns + "t\t,1,1,1,500,\n", "line 2: a byte that is no UTF-8 text"},
   }));
   INFO(c.why);
 
