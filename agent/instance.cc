@@ -152,6 +152,7 @@ void InstanceAgent::MakeRuntime() {
   settings.pull_policy = parts_.settings.pull_policy;
   // Requires: Agent::Create has parsed it.
   settings.awsvpc_range = *ParseSubnet(parts_.settings.awsvpc_range);
+  settings.secrets = SecretFolder(absl::StrCat(parts_.data_dir, "/secrets"));
   settings.rng = parts_.rng.Fork();
   if (parts_.gpu_control != nullptr && !gpus_.gpus.empty()) {
     settings.gpu_control = parts_.gpu_control;

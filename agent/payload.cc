@@ -24,8 +24,7 @@ constexpr size_t kContainersMax = 100;
 // task without them would be running something else.
 constexpr std::array kUnsupportedInTask = {"proxyConfiguration", "attachments",
                                            "elasticNetworkInterfaces", "enableFaultInjection"};
-constexpr std::array kUnsupportedInContainer = {"environmentFiles",       "secrets",
-                                                "managedAgents",          "restartPolicy",
+constexpr std::array kUnsupportedInContainer = {"environmentFiles", "managedAgents",
                                                 "registryAuthentication", "firelensConfiguration"};
 
 // Whether a member asks for something: not null, false, "", [] or {}, nor a disabled policy.
@@ -202,6 +201,47 @@ void DecodeDockerConfig(const Value& container, ContainerPayload& decoded, Troub
   }
 }
 
+std::vector<SecretPayload> DecodeSecrets(const Value& container, std::string_view where,
+                                         Trouble& trouble) {
+  std::vector<SecretPayload> secrets;
+  const Value* list = json::FindArray(container, "secrets");
+  if (list == nullptr) return secrets;
+  for (const Value& entry : list->GetArray()) {
+    SecretPayload secret = {.name = json::StringOr(entry, "name"),
+                            .value_from = json::StringOr(entry, "valueFrom"),
+                            .for_log_driver = json::StringOr(entry, "target") == "LOG_DRIVER"};
+    const std::string type = json::StringOr(entry, "type", "ENVIRONMENT_VARIABLE");
+    if (secret.name.empty() || secret.value_from.empty()) {
+      Undecodable(trouble,
+                  absl::StrFormat("a secret of container %s has no name or no valueFrom", where));
+    } else if (type != "ENVIRONMENT_VARIABLE") {
+      RefuseUnsupported(
+          trouble, absl::StrFormat("container %s: secret %s of type %s", where, secret.name, type));
+    }
+    secrets.push_back(std::move(secret));
+  }
+  return secrets;
+}
+
+std::optional<RestartPayload> DecodeRestart(const Value& container, Trouble& trouble) {
+  const Value* policy = json::Find(container, "restartPolicy");
+  if (policy == nullptr || !json::FindBool(*policy, "enabled").value_or(false)) return std::nullopt;
+  RestartPayload restart;
+  if (const auto period = DecodeSeconds(*policy, "restartAttemptPeriod", trouble)) {
+    restart.attempt_period = *period;
+  }
+  if (const Value* codes = json::FindArray(*policy, "ignoredExitCodes")) {
+    for (const Value& code : codes->GetArray()) {
+      if (!code.IsInt64()) {
+        Undecodable(trouble, "ignoredExitCodes holds something that is not a number");
+        break;
+      }
+      restart.ignored_exit_codes.push_back(code.GetInt64());
+    }
+  }
+  return restart;
+}
+
 ContainerPayload DecodeContainer(const Value& value, Trouble& trouble) {
   ContainerPayload container;
   container.name = json::StringOr(value, "name");
@@ -236,6 +276,8 @@ ContainerPayload DecodeContainer(const Value& value, Trouble& trouble) {
   container.ports = DecodePorts(value, trouble);
   container.start_timeout = DecodeSeconds(value, "startTimeout", trouble);
   container.stop_timeout = DecodeSeconds(value, "stopTimeout", trouble);
+  container.secrets = DecodeSecrets(value, container.name, trouble);
+  container.restart = DecodeRestart(value, trouble);
   container.share = DecodeShare(value, container.name, trouble);
   DecodeDockerConfig(value, container, trouble);
   ApplyOverrides(value, container, trouble);

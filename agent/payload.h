@@ -62,6 +62,18 @@ struct VolumePayload {
 // Whose process or IPC namespace the containers of a task are in.
 enum class NamespaceMode { kOwn, kTask, kHost, kNone };
 
+struct RestartPayload {
+  std::vector<int64_t> ignored_exit_codes = {};        // these end the container for good
+  absl::Duration attempt_period = absl::Seconds(300);  // it must have run for so long
+};
+
+// A value that is not in the payload; the agent looks it up (secret_folder.h).
+struct SecretPayload {
+  std::string name = {};  // of the variable, or of the log driver's option
+  std::string value_from = {};
+  bool for_log_driver = false;
+};
+
 struct ContainerPayload {
   std::string name = {};
   std::string image = {};
@@ -71,6 +83,8 @@ struct ContainerPayload {
   int64_t memory_mib = 0;  // hard limit; 0: none of its own
   bool essential = true;
   std::map<std::string, std::string> environment = {};
+  std::vector<SecretPayload> secrets = {};
+  std::map<std::string, std::string> log_options = {};  // over those in docker_host_config
   std::vector<PortPayload> ports = {};
   std::vector<DependencyPayload> depends_on = {};
   std::vector<MountPayload> mounts = {};
@@ -78,6 +92,7 @@ struct ContainerPayload {
   std::vector<LinkPayload> links = {};
   std::optional<absl::Duration> start_timeout = std::nullopt;
   std::optional<absl::Duration> stop_timeout = std::nullopt;
+  std::optional<RestartPayload> restart = std::nullopt;
   // Docker's Config and HostConfig as JSON texts, laid over what the agent makes. Empty: none.
   std::string docker_config = {};
   std::string docker_host_config = {};

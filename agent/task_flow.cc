@@ -224,6 +224,7 @@ net::awaitable<void> TaskFlow::Start(size_t i) {
   container.has_run = true;
   container.started_at = started->started_at;
   container.bindings = started->bindings;
+  container.exit_code.reset();  // Of the run before a restart.
   WatchContainer(i);
   Step();
 }
@@ -247,6 +248,15 @@ void TaskFlow::OnEnded(size_t i, ContainerExit exit) {
               container.exit_code ? fmt::format("exit code {}", *container.exit_code)
                                   : std::string("no exit code"),
               container.reason.empty() ? "" : ", ", container.reason);
+  if (RestartsInPlace(task_->containers[i], container, state_.desired)) {
+    ++container.restarts;
+    container.phase = Phase::kCreated;
+    container.reason.clear();
+    spdlog::log(Level(settings_), "task {}: container {} starts again, for the {}. time", task_->id,
+                task_->containers[i].name, container.restarts);
+    Step();
+    return;
+  }
   if (task_->containers[i].essential && state_.execution_stopped_at == absl::InfinitePast()) {
     state_.execution_stopped_at = container.finished_at;
   }
@@ -335,6 +345,11 @@ void AdoptContainers(const TaskPayload& task, const std::vector<FoundContainer>&
         container.exit_code = match->exit.exit_code;
         container.finished_at = match->exit.finished_at;
         container.reason = match->exit.reason;
+        if (RestartsInPlace(task.containers[i], container, state.desired)) {
+          ++container.restarts;
+          container.phase = Phase::kCreated;
+          container.reason.clear();
+        }
       }
     }
     const bool ended_essential = container.phase == Phase::kStopped && task.containers[i].essential;

@@ -212,6 +212,16 @@ class Planner {
 
 }  // namespace
 
+bool RestartsInPlace(const ContainerPayload& container, const ContainerState& state,
+                     model::DesiredStatus desired) {
+  if (!container.restart || desired != model::DesiredStatus::kRunning || !state.exit_code) {
+    return false;
+  }
+  const std::vector<int64_t>& ignored = container.restart->ignored_exit_codes;
+  if (std::find(ignored.begin(), ignored.end(), *state.exit_code) != ignored.end()) return false;
+  return state.finished_at - state.started_at >= container.restart->attempt_period;
+}
+
 Plan PlanNext(const TaskPayload& task, const TaskState& state, absl::Time now) {
   return Planner(task, state, now).Run();
 }

@@ -49,6 +49,11 @@ struct Plan {
   absl::Time wake_at = absl::InfiniteFuture();
 };
 
+// Whether a container that has just ended as `state` says starts again in place, by its restart
+// policy: not when its task is to stop, nor before it has run for the attempt period.
+bool RestartsInPlace(const ContainerPayload& container, const ContainerState& state,
+                     model::DesiredStatus desired);
+
 Plan PlanNext(const TaskPayload& task, const TaskState& state, absl::Time now);
 
 }  // namespace berth::agent

@@ -56,6 +56,7 @@ void WriteContainer(json::Builder& out, std::string_view name, const ContainerSt
   out.Member("reason", container.reason);
   out.Member("hasRun", container.has_run);
   if (container.exit_code) out.Member("exitCode", *container.exit_code);
+  if (container.restarts > 0) out.Member("restarts", container.restarts);
   WriteTime(out, "startedAt", container.started_at);
   WriteTime(out, "finishedAt", container.finished_at);
   out.Key("bindings");
@@ -76,6 +77,7 @@ std::optional<ContainerState> ReadContainer(const json::Value& value) {
   container.reason = json::StringOr(value, "reason");
   container.has_run = json::FindBool(value, "hasRun").value_or(false);
   container.exit_code = json::FindInt(value, "exitCode");
+  container.restarts = json::FindInt(value, "restarts").value_or(0);
   container.started_at = ReadTime(value, "startedAt");
   container.finished_at = ReadTime(value, "finishedAt");
   if (const json::Value* bindings = json::FindArray(value, "bindings")) {

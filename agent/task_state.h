@@ -33,6 +33,7 @@ struct ContainerState {
   std::string reason = {};  // why it failed: "ErrorName: text"
   bool has_run = false;
   std::optional<int64_t> exit_code = std::nullopt;
+  int64_t restarts = 0;  // in place, by its restart policy
   model::HealthStatus health = model::HealthStatus::kUnknown;
   absl::Time started_at = absl::InfinitePast();
   absl::Time finished_at = absl::InfinitePast();

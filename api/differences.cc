@@ -86,6 +86,13 @@ constexpr Difference kDifferences[] = {
     {"RegisterTaskDefinition",
      "`trustedExecutionConfiguration.isolationMode` other than `SHARED` is refused: to run such a "
      "task without AWS's sandbox would break its promise."},
+    {"RegisterTaskDefinition",
+     "The values of `secrets` and `secretOptions` are files on the machine of the agent "
+     "(agent/README.md)."},
+    {"RegisterTaskDefinition",
+     "What only AWS has is kept and described, and a task that uses it is not placed or is STOPPED "
+     "with a reason that names it: volumes of EFS, FSx, S3 Files and EBS, environment files, "
+     "FireLens, App Mesh, task roles, credentials of private registries."},
     {"RunTask",
      "`capacityProviderStrategy` and `volumeConfigurations` are refused unless empty: there are no "
      "capacity providers and no EBS volumes in this version."},

@@ -112,6 +112,32 @@ void WriteRestartPolicy(JsonWriter& json, const model::RestartPolicy& policy) {
   json.EndObject();
 }
 
+void WriteSecret(JsonWriter& json, const model::Secret& secret, const char* target) {
+  const std::optional<model::Arn> arn = model::ParseArn(secret.value_from);
+  const bool in_manager = arn && arn->service == "secretsmanager";
+  json.BeginObject();
+  json.String("name", secret.name);
+  json.String("valueFrom", secret.value_from);
+  json.String("provider", in_manager ? "asm" : "ssm");
+  if (arn) json.OptionalString("region", arn->region);
+  json.String("type", "ENVIRONMENT_VARIABLE");
+  json.String("target", target);
+  json.EndObject();
+}
+
+void WriteSecrets(JsonWriter& json, const ContainerDefinition& container) {
+  const auto& log = container.log_configuration;
+  if (container.secrets.empty() && (!log || log->secret_options.empty())) return;
+  json.BeginArray("secrets");
+  for (const model::Secret& secret : container.secrets) WriteSecret(json, secret, "CONTAINER");
+  if (log) {
+    for (const model::Secret& secret : log->secret_options) {
+      WriteSecret(json, secret, "LOG_DRIVER");
+    }
+  }
+  json.EndArray();
+}
+
 // The strategy goes exactly as it was asked for: an absent percentage stays absent.
 void WriteResourceRequirements(JsonWriter& json, const ContainerDefinition& container) {
   if (container.resource_requirements.empty()) return;
@@ -161,6 +187,7 @@ void WriteContainer(JsonWriter& json, const model::Task& task, const model::ArnS
   WriteStrings(json, "command", container.command);
   WriteStrings(json, "entryPoint", container.entry_point);
   WriteEnvironment(json, container);
+  WriteSecrets(json, container);
   WritePorts(json, container, network_mode);
   WriteMounts(json, container);
   WriteStrings(json, "links", container.links);
@@ -238,12 +265,10 @@ void FindUnsupportedOfContainer(const ContainerDefinition& container,
       unsupported.push_back(absl::StrFormat("containers[%s].%s", container.name, member));
     }
   };
-  add(!container.secrets.empty(), "secrets");
   add(!container.environment_files.empty(), "environmentFiles");
   add(!container.firelens_type.empty(), "firelensConfiguration");
   add(container.has_repository_credentials, "repositoryCredentials");
   if (container.log_configuration) {
-    add(!container.log_configuration->secret_options.empty(), "logConfiguration.secretOptions");
     add(container.log_configuration->driver == "awsfirelens", "logConfiguration.logDriver");
   }
   for (const model::ResourceRequirement& requirement : container.resource_requirements) {

@@ -3,8 +3,8 @@
 // none.
 //
 // What that shape cannot carry, or Berth cannot provide yet, is named in a member of our own,
-// "berthUnsupported": ["containers[web].secrets", ...]. Our agent refuses such a task with the
-// reason; nothing is left out in silence.
+// "berthUnsupported": ["containers[web].environmentFiles", ...]. Our agent refuses such a task with
+// the reason; nothing is left out in silence.
 #pragma once
 
 #include <string>

@@ -44,7 +44,9 @@ std::vector<std::string> AgentCapabilities(const DockerFeatures& features) {
   for (const std::string_view name :
        {capability::kPrivileged, capability::kTaskCpuMemLimit, capability::kIncreasedTaskCpuLimit,
         capability::kTaskEni, capability::kHealthCheck, capability::kOrdering,
-        capability::kPidIpcSharing, capability::kFullSync}) {
+        capability::kPidIpcSharing, capability::kRestartPolicy, capability::kSsmSecrets,
+        capability::kAsmSecrets, capability::kSsmLogSecrets, capability::kAsmLogSecrets,
+        capability::kFullSync}) {
     names.emplace_back(name);
   }
   std::ranges::sort(names);

@@ -25,8 +25,8 @@ struct DockerFeatures {
 };
 
 // What a Berth agent on such an engine can honour, and so registers. Sorted. Left out, since the
-// agent does not do it: IAM roles, execution roles, secrets, environment files, firelens, EFS, port
-// ranges, restart policies. GPU sharing is added by who finds the GPUs.
+// agent does not do it: IAM roles, execution roles, environment files, firelens, EFS, port
+// ranges. GPU sharing is added by who finds the GPUs.
 std::vector<std::string> AgentCapabilities(const DockerFeatures& features);
 
 // Every name that ComputeRequiredAttributes can give, but for Docker volume drivers other than

@@ -149,6 +149,19 @@ void JoinTaskNetwork(const TaskPayload& task, const ContainerPayload& container,
   Set(host, "NetworkMode", Text("container:" + pause, allocator), allocator);
 }
 
+void AddLogOptions(const ContainerPayload& container, Value& host, Allocator& allocator) {
+  if (container.log_options.empty()) return;
+  Value options(rapidjson::kObjectType);
+  for (const auto& [name, value] : container.log_options) {
+    Set(options, name, Text(value, allocator), allocator);
+  }
+  Value config(rapidjson::kObjectType);
+  Set(config, "Config", std::move(options), allocator);
+  Value over(rapidjson::kObjectType);
+  Set(over, "LogConfig", std::move(config), allocator);
+  Overlay(host, over, allocator);
+}
+
 std::string SiblingOf(const ContainerContext& context, const TaskPayload& task, size_t index) {
   const std::string& name = task.containers[index].name;
   const auto found = context.siblings.find(name);
@@ -324,6 +337,7 @@ std::string ContainerRequestBody(const TaskPayload& task, size_t index,
   std::map<std::string, std::string> labels = TaskLabels(task, context);
   labels[label::kContainerName] = container.name;
   AddLabels(config, labels, allocator);
+  AddLogOptions(container, host, allocator);
   AddMountsAndLinks(task, container, context, host, allocator);
   JoinNamespaces(task, context.pause_container, host, allocator);
   if (task.network_mode == model::NetworkMode::kAwsvpc) {

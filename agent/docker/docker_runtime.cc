@@ -337,7 +337,26 @@ net::awaitable<absl::Status> DockerRuntime::PreparePause(TaskPtr task) {
   co_return absl::OkStatus();
 }
 
+// The task with the values of its secrets in their places; the same when it has none.
+absl::StatusOr<TaskPtr> DockerRuntime::WithSecrets(const TaskPtr& task) const {
+  const auto has_secrets = [](const ContainerPayload& c) { return !c.secrets.empty(); };
+  if (std::none_of(task->containers.begin(), task->containers.end(), has_secrets)) return task;
+  auto filled = std::make_shared<TaskPayload>(*task);
+  for (ContainerPayload& container : filled->containers) {
+    for (const SecretPayload& secret : container.secrets) {
+      absl::StatusOr<std::string> value = settings_.secrets.Read(secret.value_from);
+      if (!value.ok()) return value.status();
+      auto& values = secret.for_log_driver ? container.log_options : container.environment;
+      values[secret.name] = *std::move(value);
+    }
+  }
+  return filled;
+}
+
 net::awaitable<absl::Status> DockerRuntime::Prepare(TaskPtr task) {
+  // A secret that is not there fails the task before any of its containers starts.
+  const absl::Status secrets = WithSecrets(task).status();
+  if (!secrets.ok()) co_return secrets;
   const std::string shared_gpu = SharedGpuOf(*task);
   if (mps_ != nullptr && !shared_gpu.empty()) {
     const absl::Status acquired = co_await mps_->Acquire(shared_gpu, task->arn);
@@ -376,9 +395,11 @@ net::awaitable<absl::StatusOr<std::string>> DockerRuntime::Create(TaskPtr task, 
     }
     context.siblings = *std::move(siblings);
   }
+  const absl::StatusOr<TaskPtr> filled = WithSecrets(task);
+  if (!filled.ok()) co_return filled.status();
   const std::string name = ContainerHostName(*task, payload.name, Suffix());
-  absl::StatusOr<std::string> id =
-      co_await docker_->CreateContainer(name, ContainerRequestBody(*task, container, context));
+  std::string body = ContainerRequestBody(**filled, container, context);
+  absl::StatusOr<std::string> id = co_await docker_->CreateContainer(name, std::move(body));
   if (!id.ok()) {
     co_return Named("CannotCreateContainerError", "create the container", id.status());
   }

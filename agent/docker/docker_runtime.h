@@ -14,6 +14,7 @@
 #include "agent/docker/subnets.h"
 #include "agent/mps/mps_manager.h"
 #include "agent/runtime.h"
+#include "agent/secret_folder.h"
 #include "model/rng.h"
 
 namespace berth::agent {
@@ -27,6 +28,7 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
     std::string architecture = {};  // Docker's
     PullPolicy pull_policy = PullPolicy::kDefault;
     Subnet awsvpc_range = {};
+    SecretFolder secrets = SecretFolder("");
     model::Rng rng = model::Rng(0);
     GpuAccess gpu_access = GpuAccess::kSimulated;
     std::vector<model::Gpu> gpus = {};
@@ -61,6 +63,7 @@ class DockerRuntime : public Runtime, public std::enable_shared_from_this<Docker
   net::awaitable<absl::Status> EnsurePauseImage();
   net::awaitable<absl::StatusOr<std::string>> TaskNetwork(TaskPtr task);
   net::awaitable<absl::StatusOr<std::string>> PauseContainer(TaskPtr task, std::string network);
+  absl::StatusOr<TaskPtr> WithSecrets(const TaskPtr& task) const;
   net::awaitable<absl::Status> PrepareVolumes(TaskPtr task);
   net::awaitable<absl::Status> PrepareSharedVolume(VolumePayload volume);
   net::awaitable<absl::Status> PreparePause(TaskPtr task);

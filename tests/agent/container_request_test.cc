@@ -246,5 +246,17 @@ TEST_CASE("namespaces are the container's own, the task's or the machine's", "[a
   CHECK(NeedsPauseContainer(task) == c.needs_pause);
 }
 
+TEST_CASE("secret options of the log driver join its others", "[agent]") {
+  TaskPayload task = OneContainer();
+  task.containers[0].docker_host_config =
+      R"({"LogConfig":{"Type":"splunk","Config":{"splunk-url":"u"}}})";
+  task.containers[0].log_options = {{"splunk-token", "t"}};
+
+  const json::Document body = Request(task);
+
+  CHECK(json::ToText(body["HostConfig"]["LogConfig"]) ==
+        R"({"Type":"splunk","Config":{"splunk-url":"u","splunk-token":"t"}})");
+}
+
 }  // namespace
 }  // namespace berth::agent

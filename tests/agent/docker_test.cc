@@ -1,6 +1,7 @@
 // Tasks as real containers: every case runs on the Docker engine of this machine, and is skipped,
 // in words, where there is none.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <boost/asio/detached.hpp>
@@ -653,6 +654,43 @@ TEST_CASE("containers of a task can share processes and IPC", "[agent][docker]")
   CHECK(host.Told("t1", "b", "exitCode") == "6");
   CHECK(OutputOf("docker ps -q --filter label=com.amazonaws.ecs.task-definition-family=" +
                  std::string(kFamily)) == "");
+}
+
+TEST_CASE("a container with a restart policy starts again in place, but not with an ignored code",
+          "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  host.Start();
+
+  // The second run finds what the first one left.
+  host.Run("t1", Sh("a", "test -f /ran && exit 8; touch /ran; sleep 1.2; exit 1",
+                    ",\"restartPolicy\":{\"enabled\":true,\"restartAttemptPeriod\":1,"
+                    "\"ignoredExitCodes\":[8]}"));
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.Told("t1", "a", "exitCode") == "8");
+}
+
+TEST_CASE("a secret is its file's value, and one that is nowhere stops the task by its name",
+          "[agent][docker]") {
+  if (!Ready()) return;
+  Host host;
+  const std::string folder = host.agent.settings.data_dir + "/secrets";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/pin") << "4711\n";
+  host.Start();
+  const auto secret = [](const std::string& name, const std::string& more) {
+    return ",\"secrets\":[{\"name\":\"" + name + "\",\"valueFrom\":\"/" + name + "\"" + more + "}]";
+  };
+
+  host.Run("t1", Sh("a", "test $pin = 4711 && exit 5", secret("pin", "")));
+  host.Run("t2", Sh("a", "sleep 60", secret("gone", "")));
+
+  REQUIRE(host.Reaches("t1", "STOPPED"));
+  CHECK(host.Told("t1", "a", "exitCode") == "5");
+  REQUIRE(host.Reaches("t2", "STOPPED"));
+  CHECK_THAT(host.TaskReason("t2"),
+             Catch::StartsWith("ResourceInitializationError: secret /gone: "));
 }
 
 }  // namespace

@@ -35,7 +35,9 @@ TEST_CASE("a whole container decodes", "[agent]") {
   const DecodedTask decoded = DecodeTask(Task(
       Container(",\"cpu\":256,\"memory\":64,\"essential\":false,\"command\":[\"x\",\"y\"],"
                 "\"entryPoint\":[\"e\"],\"environment\":{\"K\":\"V\"},\"startTimeout\":5,"
-                "\"stopTimeout\":2,\"portMappings\":[{\"containerPort\":80,\"hostPort\":0,"
+                "\"restartPolicy\":{\"enabled\":true,\"restartAttemptPeriod\":60,"
+                "\"ignoredExitCodes\":[0,3]},\"stopTimeout\":2,\"portMappings\":[{"
+                "\"containerPort\":80,\"hostPort\":0,"
                 "\"protocol\":\"udp\"}],\"overrides\":\"{\\\"command\\\":[\\\"z\\\"]}\"") +
           ",{\"name\":\"b\",\"image\":\"i\",\"dependsOn\":[{\"containerName\":\"a\",\"condition\":"
           "\"SUCCESS\"}]}",
@@ -51,6 +53,9 @@ TEST_CASE("a whole container decodes", "[agent]") {
   CHECK(a.environment.at("K") == "V");
   CHECK(a.start_timeout == absl::Seconds(5));
   CHECK(a.stop_timeout == absl::Seconds(2));
+  REQUIRE(a.restart.has_value());
+  CHECK(a.restart->attempt_period == absl::Seconds(60));
+  CHECK(a.restart->ignored_exit_codes == std::vector<int64_t>{0, 3});
   REQUIRE(a.ports.size() == 1);
   CHECK(a.ports[0].protocol == model::Protocol::kUdp);
   REQUIRE(decoded.task->containers[1].depends_on.size() == 1);
@@ -150,6 +155,8 @@ TEST_CASE("a task that cannot be decoded says why", "[agent]") {
       {"its own volumes", Task(Container(",\"volumesFrom\":[{\"sourceContainer\":\"a\"}]")),
        "cannot have the volumes of \"a\""},
       {"a link to nobody", Task(Container(",\"links\":[\"x:y\"]")), "cannot link to \"x:y\""},
+      {"a secret from nowhere", Task(Container(",\"secrets\":[{\"name\":\"s\"}]")),
+       "a secret of container a has no name or no valueFrom"},
       {"an unknown scope",
        Task(Container(),
             ",\"volumes\":[{\"name\":\"v\",\"dockerVolumeConfiguration\":{\"scope\":\"all\"}}]"),
@@ -190,9 +197,10 @@ TEST_CASE("a task that this version cannot run as asked is refused with what sta
        Task(Container() + ",{\"name\":\"b\",\"image\":\"i\",\"links\":[\"a\"]}",
             ",\"networkMode\":\"awsvpc\""),
        "container b has links"},
-      {"secrets", Task(Container(",\"secrets\":[{\"name\":\"s\"}]")), "container a: secrets"},
-      {"a restart policy", Task(Container(",\"restartPolicy\":{\"enabled\":true}")),
-       "container a: restartPolicy"},
+      {"a secret as a file",
+       Task(Container(
+           ",\"secrets\":[{\"name\":\"s\",\"valueFrom\":\"v\",\"type\":\"MOUNT_POINT\"}]")),
+       "container a: secret s of type MOUNT_POINT"},
       {"a port range",
        Task(Container(",\"portMappings\":[{\"containerPortRange\":\"1-2\",\"protocol\":\"tcp\"}]")),
        "containerPortRange"},

@@ -286,5 +286,34 @@ TEST_CASE("STOPPED is final", "[agent]") {
   CHECK(plan.status == TaskStatus::kStopped);
 }
 
+TEST_CASE("a container starts again only as its restart policy says", "[agent]") {
+  struct RestartCase {
+    std::string why;
+    std::optional<RestartPayload> policy;
+    std::optional<int64_t> exit_code;
+    absl::Duration ran;
+    DesiredStatus desired;
+    bool restarts;
+  };
+  const RestartPayload policy = {.ignored_exit_codes = {0}, .attempt_period = absl::Seconds(60)};
+  const auto c = GENERATE_COPY(values<RestartCase>({
+      {"long enough", policy, 1, absl::Seconds(60), DesiredStatus::kRunning, true},
+      {"a moment too short", policy, 1, absl::Seconds(59), DesiredStatus::kRunning, false},
+      {"an ignored code", policy, 0, absl::Hours(1), DesiredStatus::kRunning, false},
+      {"its task is to stop", policy, 1, absl::Hours(1), DesiredStatus::kStopped, false},
+      {"nobody knows how it ended", policy, std::nullopt, absl::Hours(1), DesiredStatus::kRunning,
+       false},
+      {"no policy", std::nullopt, 1, absl::Hours(1), DesiredStatus::kRunning, false},
+  }));
+  INFO(c.why);
+  ContainerPayload container = Container("a");
+  container.restart = c.policy;
+  ContainerState state = Ended(0);
+  state.exit_code = c.exit_code;
+  state.finished_at = state.started_at + c.ran;
+
+  CHECK(RestartsInPlace(container, state, c.desired) == c.restarts);
+}
+
 }  // namespace
 }  // namespace berth::agent

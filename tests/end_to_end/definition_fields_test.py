@@ -1,4 +1,4 @@
-"""Definitions that use many fields at once, each effect looked at from inside or by docker inspect."""
+"""Definitions that use many fields at once, each effect looked at from inside or with Docker."""
 
 import json
 import uuid
@@ -108,7 +108,8 @@ def network_definition(host_path, shared_volume):
     # The shared volume's name is the machine's: one of this test's own.
     volumes[3]["name"] = shared_volume
     main["mountPoints"][1]["sourceVolume"] = shared_volume
-    return [database, allowed, main], {"networkMode": "bridge", "volumes": volumes, "memory": "128", "cpu": "256"}
+    members = {"networkMode": "bridge", "volumes": volumes, "memory": "128", "cpu": "256"}
+    return [database, allowed, main], members
 
 
 def network_checks(found, task_volumes, shared_volume):
@@ -119,6 +120,8 @@ def network_checks(found, task_volumes, shared_volume):
     health = config["Healthcheck"]
     (device,) = host["Devices"]
     fast = task_volumes["fast"]
+    port, *_ = main["NetworkSettings"]["Ports"]["8080/udp"]  # For IPv4, and maybe for IPv6.
+    common = harness.docker("volume", "inspect", "-f", "{{.Name}}", shared_volume).strip()
 
     def says(script):
         return inside(main, script)
@@ -178,11 +181,11 @@ def network_checks(found, task_volumes, shared_volume):
         ("volumes.driverOpts", fast["Options"]["o"], "size=4m"),
         ("volumes.driverOpts.type", says("df /own | tail -1 | awk '{print $2}'"), "4096"),
         ("volumes.labels", fast["Labels"]["purpose"], "speed"),
-        ("volumes.autoprovision", harness.docker("volume", "inspect", "-f", "{{.Name}}", shared_volume).strip(), shared_volume),
+        ("volumes.autoprovision", common, shared_volume),
         ("volumesFrom.sourceContainer", says("cat /scratch/rows"), "rows"),
         ("volumesFrom.readOnly", says("touch /scratch/x 2>/dev/null || echo refused"), "refused"),
         ("portMappings.containerPort", list(host["PortBindings"]), ["8080/udp"]),
-        ("portMappings.hostPort", int(main["NetworkSettings"]["Ports"]["8080/udp"][0]["HostPort"]) > 1024, True),
+        ("portMappings.hostPort", int(port["HostPort"]) > 1024, True),
         ("privileged", allowed["HostConfig"]["Privileged"], True),
         ("dependsOn", database["State"]["StartedAt"] < main["State"]["StartedAt"], True),
         ("healthCheck of the other", database["State"]["Health"]["Status"], "healthy"),
@@ -255,3 +258,62 @@ def test_a_volume_that_is_nowhere_stops_the_task_by_its_name(ecs, cluster, agent
     assert task["stopCode"] == "TaskFailedToStart"
     assert "ResourceInitializationError" in task["stoppedReason"]
     assert "e2e-nowhere" in task["stoppedReason"]
+
+
+def secrets_folder(agent):
+    path = agent.server.folder / agent.name / "secrets"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def test_secrets_are_the_values_of_files_on_the_agents_machine(ecs, cluster, agent):
+    (secrets_folder(agent) / "pin").write_text("4711\n")
+    (secrets_folder(agent) / "db-AbCdEf").write_text('{"password": "pass word"}')
+    manager = "arn:aws:secretsmanager:us-east-1:000000000000:secret:db-AbCdEf"
+    _, found = run(
+        ecs,
+        cluster,
+        "fields-secrets",
+        container(
+            secrets=[
+                {"name": "PIN", "valueFrom": "/pin"},
+                {"name": "PASSWORD", "valueFrom": f"{manager}:password::"},
+            ],
+            logConfiguration={
+                "logDriver": "json-file",
+                "options": {"max-file": "2"},
+                "secretOptions": [{"name": "labels", "valueFrom": "pin"}],
+            },
+        ),
+        executionRoleArn="arn:aws:iam::000000000000:role/ecsTaskExecutionRole",
+    )
+
+    assert inside(found["main"], "echo $PIN $PASSWORD") == "4711 pass word"
+    log = found["main"]["HostConfig"]["LogConfig"]["Config"]
+    assert log == {"max-file": "2", "labels": "4711"}
+
+
+def test_a_secret_that_is_nowhere_stops_the_task_by_its_name(ecs, cluster, agent):
+    register(
+        ecs,
+        "fields-no-secret",
+        container(secrets=[{"name": "PIN", "valueFrom": "/nowhere"}]),
+        executionRoleArn="arn:aws:iam::000000000000:role/ecsTaskExecutionRole",
+    )
+    arn = ecs.run_task(cluster=cluster, taskDefinition="fields-no-secret")["tasks"][0]["taskArn"]
+
+    task = harness.wait_for_task(ecs, cluster, arn, "STOPPED")
+
+    assert task["stopCode"] == "TaskFailedToStart"
+    assert "ResourceInitializationError: secret /nowhere" in task["stoppedReason"]
+
+
+def test_a_restart_policy_starts_a_container_again_after_its_period(ecs, cluster, agent):
+    script = "test -f /ran && exit 8; touch /ran; sleep 60.5; exit 1"
+    policy = {"enabled": True, "restartAttemptPeriod": 60, "ignoredExitCodes": [8]}
+    register(ecs, "fields-restart", container(command=["sh", "-c", script], restartPolicy=policy))
+    arn = ecs.run_task(cluster=cluster, taskDefinition="fields-restart")["tasks"][0]["taskArn"]
+
+    task = harness.wait_for_task(ecs, cluster, arn, "STOPPED", seconds=90)
+
+    assert task["containers"][0]["exitCode"] == 8

@@ -427,11 +427,12 @@ TEST_CASE("an agent offers only what its Docker engine has, and nothing that it 
   CHECK_FALSE(has(LoggingDriverCapability("json-file")));
   CHECK(has("ecs.capability.docker-plugin.nfs"));
   CHECK(has("ecs.capability.pid-ipc-namespace-sharing"));
+  CHECK(has("ecs.capability.container-restart-policy"));
   CHECK(has("ecs.capability.task-eni"));
   for (const char* name :
        {"com.amazonaws.ecs.capability.task-iam-role", "ecs.capability.execution-role-awslogs",
-        "ecs.capability.container-restart-policy", "ecs.capability.docker-plugin.local",
-        "ecs.capability.network.container-port-range", "ecs.capability.gpu-sharing-mps"}) {
+        "ecs.capability.docker-plugin.local", "ecs.capability.network.container-port-range",
+        "ecs.capability.gpu-sharing-mps"}) {
     INFO(name);
     CHECK_FALSE(has(name));
   }
