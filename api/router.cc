@@ -10,10 +10,10 @@
 #include "api/access/authorize.h"
 #include "api/cluster_loop.h"
 #include "api/errors.h"
-#include "api/host_names.h"
 #include "api/json_writer.h"
 #include "model/errors.h"
 #include "scheduler/defrag.h"
+#include "transport/host_names.h"
 
 namespace berth::api {
 namespace {
@@ -222,7 +222,7 @@ HttpResponse Router::Readiness(const HttpRequest& request) const {
   json.BeginObject();
   json.String("status", why.empty() ? "ready" : "not ready");
   // Where strangers reach the listener, the details are for this machine alone.
-  if (!parts_.authenticator.checks_signatures() || IsLoopback(request.peer)) {
+  if (!parts_.authenticator.checks_signatures() || transport::IsLoopback(request.peer)) {
     json.OptionalString("reason", why);
   }
   json.EndObject();
@@ -261,7 +261,7 @@ net::awaitable<HttpResponse> Router::RenderMetrics() {
 // elsewhere any key will do but an agent's.
 std::optional<HttpResponse> Router::RefuseMetrics(const HttpRequest& request) const {
   if (!parts_.authenticator.checks_signatures()) return std::nullopt;
-  const bool local = IsLoopback(request.peer) && !RefuseHost(request);
+  const bool local = transport::IsLoopback(request.peer) && !RefuseHost(request);
   if (local && request.headers.empty()) return std::nullopt;
   const model::ArnScope& scope = parts_.actions.settings.scope;
   absl::StatusOr<Caller> caller = parts_.authenticator.Check(request);
@@ -277,14 +277,14 @@ std::optional<HttpResponse> Router::RefuseMetrics(const HttpRequest& request) co
 }
 
 std::optional<HttpResponse> Router::RefuseHost(const HttpRequest& request) const {
-  const std::string_view host = HostOf(request.host);
-  if (host.empty() || IsLoopback(host) || host == parts_.actions.settings.listen_host) {
+  const std::string_view host = transport::HostOf(request.host);
+  if (host.empty() || transport::IsLoopback(host) || host == parts_.actions.settings.listen_host) {
     return std::nullopt;
   }
   const std::string& endpoint = parts_.actions.settings.public_endpoint;
   if (const size_t scheme = endpoint.find("://"); scheme != std::string::npos) {
     const std::string_view rest = std::string_view(endpoint).substr(scheme + 3);
-    if (host == HostOf(rest.substr(0, rest.find('/')))) return std::nullopt;
+    if (host == transport::HostOf(rest.substr(0, rest.find('/')))) return std::nullopt;
   }
   return ErrorResponse(403, "AccessDeniedException",
                        absl::StrFormat("this server has no authentication and answers to its own "

@@ -29,11 +29,11 @@
 #include "api/cluster_loop.h"
 #include "api/command_pump.h"
 #include "api/emulated_agents.h"
-#include "api/host_names.h"
 #include "api/http_server.h"
 #include "api/hydrate.h"
 #include "api/metrics.h"
 #include "api/router.h"
+#include "transport/host_names.h"
 #include "transport/self_signed.h"
 
 namespace berth::api {
@@ -52,7 +52,7 @@ absl::Status CheckSettings(const ServerSettings& settings) {
   if (settings.auth == Auth::kSigV4 && settings.data_dir.empty()) {
     return absl::InvalidArgumentError("signatures need a data folder, for the key file");
   }
-  if (IsLoopback(host)) return absl::OkStatus();
+  if (transport::IsLoopback(host)) return absl::OkStatus();
   if (settings.auth == Auth::kNone) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "cannot listen on %s: without authentication everyone who reaches the address could run "

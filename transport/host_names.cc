@@ -1,4 +1,4 @@
-#include "api/host_names.h"
+#include "transport/host_names.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 
-namespace berth::api {
+namespace berth::transport {
 
 bool IsLoopback(std::string_view host) {
   const std::string text(host);
@@ -32,4 +32,4 @@ std::string_view HostOf(std::string_view authority) {
   return authority.substr(0, colon);
 }
 
-}  // namespace berth::api
+}  // namespace berth::transport
