@@ -49,6 +49,10 @@ absl::Status Check(const AgentSettings& settings) {
     return absl::InvalidArgumentError(
         "more than one instance in a process needs the simulated runtime");
   }
+  if (settings.instances > 1 && settings.introspection_port != 0) {
+    return absl::InvalidArgumentError(
+        "introspection tells of one instance; it needs to be off where a process has several");
+  }
   if (settings.stop_timeout < kStopTimeoutMin) {
     return absl::InvalidArgumentError("the stop timeout should be 1 s or more");
   }

@@ -67,6 +67,8 @@ struct AgentSettings {
   // How long a Docker engine that does not answer is waited for at start, before exit 1.
   absl::Duration docker_patience = absl::Seconds(30);
   std::string version = "0.1.0";  // as registered
+  // Where introspection is answered, on 127.0.0.1; 0: nowhere. Needs `instances` to be 1.
+  uint16_t introspection_port = 0;
 };
 
 // How the agent ended, as the official agent's exit codes: 0 stopped, 1 restart me, 5 do not.

@@ -95,9 +95,34 @@ net::awaitable<std::optional<AgentExit>> InstanceAgent::Begin() {
     entry.flow->Begin();
     reporter_->Notify(entry.flow);
   }
+  OfferIntrospection();
   Spawn(executor_, "channel", channel_->Run());
   Spawn(executor_, "clean-up", Sweep());
   co_return std::nullopt;
+}
+
+// Without it tasks run as ever, so a port that is taken, as by a second agent, is no reason to end.
+void InstanceAgent::OfferIntrospection() {
+  if (parts_.settings.introspection_port == 0) return;
+  const auto answer = [weak = weak_from_this()](std::string_view target) -> LocalAnswer {
+    const auto self = weak.lock();
+    if (self == nullptr) return {.status = 503, .json = "{}"};
+    InstanceView view = {.cluster = self->identity_.cluster,
+                         .instance_arn = self->identity_.instance_arn,
+                         .version = self->parts_.settings.version};
+    for (const auto& [id, entry] : self->tasks_) {
+      view.tasks.push_back({.task = &entry.flow->task(), .state = &entry.flow->state()});
+    }
+    return AnswerIntrospection(target, view);
+  };
+  const auto server =
+      LocalHttpServer::Listen(executor_, parts_.settings.introspection_port, answer);
+  if (server.ok()) {
+    introspection_ = *server;
+    return;
+  }
+  spdlog::warn("introspection is off: {}; another port may be given with --introspection-port",
+               std::string(server.status().message()));
 }
 
 std::optional<AgentExit> InstanceAgent::LoadIdentity() {

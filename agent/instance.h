@@ -20,6 +20,8 @@
 #include "agent/docker/docker_client.h"
 #include "agent/ecs_client.h"
 #include "agent/identity.h"
+#include "agent/metadata/introspection.h"
+#include "agent/metadata/local_http_server.h"
 #include "agent/net.h"
 #include "agent/nvidia/gpu_control.h"
 #include "agent/registration.h"
@@ -81,6 +83,7 @@ class InstanceAgent : public std::enable_shared_from_this<InstanceAgent> {
   net::awaitable<void> TearDownAgain(std::string arn);
   void MakeRuntime();
   void MakeReporter();
+  void OfferIntrospection();
   std::shared_ptr<TaskFlow> Add(TaskRecord record);
   void AddStopped(const std::string& arn, const std::string& id, std::string reason);
   void ReportAgain(TaskFlow& flow);
@@ -111,9 +114,10 @@ class InstanceAgent : public std::enable_shared_from_this<InstanceAgent> {
   std::shared_ptr<Runtime> runtime_ = {};
   std::shared_ptr<Reporter> reporter_ = {};
   std::shared_ptr<Channel> channel_ = {};
-  std::map<std::string, Entry> tasks_ = {};  // by id
-  int64_t highest_number_ = -1;              // of payloads and manifests
-  std::string manifest_id_ = {};             // whose stop candidates are not yet confirmed
+  std::shared_ptr<LocalHttpServer> introspection_ = {};  // null: not offered
+  std::map<std::string, Entry> tasks_ = {};              // by id
+  int64_t highest_number_ = -1;                          // of payloads and manifests
+  std::string manifest_id_ = {};  // whose stop candidates are not yet confirmed
   std::set<std::string> stop_candidates_ = {};
 };
 

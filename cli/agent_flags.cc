@@ -10,6 +10,8 @@
 namespace berth::cli {
 namespace {
 
+constexpr uint16_t kIntrospectionPort = 51678;  // the official agent's
+
 // ECS_IMAGE_PULL_BEHAVIOR's words.
 const std::map<std::string, agent::PullPolicy>& PullBehaviors() {
   static const auto* behaviors = new std::map<std::string, agent::PullPolicy>{
@@ -119,6 +121,13 @@ void AddMachineFlags(CLI::App& command, SettingSources& sources, AgentFlags& fla
           ->type_name("DURATION")
           ->capture_default_str(),
       {"BERTH_TASK_CLEANUP_WAIT_DURATION", "ECS_ENGINE_TASK_CLEANUP_WAIT_DURATION"});
+  sources.FromEnvironment(
+      command
+          .add_option("--introspection-port", flags.introspection_port,
+                      "Port of 127.0.0.1 that tells of this instance and its tasks; 0: none. 51678 "
+                      "when absent, and none with several --instances")
+          ->type_name("PORT"),
+      {"BERTH_INTROSPECTION_PORT"});
 }
 
 void AddAccessFlags(CLI::App& command, SettingSources& sources, AgentFlags& flags) {
@@ -189,6 +198,11 @@ agent::AgentSettings MakeAgentSettings(const AgentFlags& flags) {
     throw UsageError("--instances: only --runtime simulated has several instances in one process");
   }
   settings.instances = flags.instances;
+  const uint16_t usual_port = flags.instances == 1 ? kIntrospectionPort : 0;
+  settings.introspection_port = flags.introspection_port.value_or(usual_port);
+  if (settings.introspection_port != 0 && flags.instances != 1) {
+    throw UsageError("--introspection-port: it tells of one instance, and there are several");
+  }
   settings.reserved_memory_mib = flags.reserved_memory_mib;
   if (flags.reserved_ports) {
     settings.reserved_tcp_ports = ParsePorts("--reserved-ports", *flags.reserved_ports);

@@ -40,6 +40,7 @@ struct AgentFlags {
   std::string pull_behavior = "default";
   std::string stop_timeout = "30s";
   std::string cleanup_wait = "3h";
+  std::optional<uint16_t> introspection_port = std::nullopt;  // 51678, with one instance
 };
 
 // Those about the machine and its containers, which both commands have.

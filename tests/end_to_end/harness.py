@@ -26,6 +26,8 @@ BERTH = os.environ.get("BERTH_BINARY", str(REPOSITORY / "build/release/berth"))
 IMAGE = "berth-test/busybox:latest"
 # Most tests are not about who calls; those that are say --auth sigv4.
 os.environ.setdefault("BERTH_AUTH", "none")
+# Agents of several tests run side by side on this machine, and one port serves but one of them.
+os.environ.setdefault("BERTH_INTROSPECTION_PORT", "0")
 
 READY_SECONDS = 20
 STOP_SECONDS = 20

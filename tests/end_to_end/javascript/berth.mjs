@@ -77,7 +77,7 @@ export async function startBerth({ serverFlags = [], agentFlags = undefined } = 
     agent = spawn(
       berth,
       ["agent", "--server", endpoint, "--cluster", cluster, "--data", join(folder, "agent"),
-        "--image-pull-behavior", "prefer-cached", ...agentFlags],
+        "--image-pull-behavior", "prefer-cached", "--introspection-port", "0", ...agentFlags],
       { stdio: ["ignore", "ignore", log] },
     );
     await waitFor("a connected instance", async () => {
