@@ -25,13 +25,14 @@ using rapidjson::Value;
 
 constexpr char kNeverMoves[] =
     "Berth never moves tasks by itself. `berth defrag --plan` says which to move: stop each with "
-    "`aws ecs stop-task` and run it again, in the order given";
+    "`aws ecs stop-task` and start it with `aws ecs start-task` where the plan says, in the order "
+    "given";
 
 constexpr char kFooter[] = R"(
-Berth never moves tasks by itself: this prints a plan. To carry it out, stop each task and run it
-again, in the order given; a task that is run again goes where the engine puts it, which is the place
-in the plan as long as nothing else has changed. docs/placement.md says how plans are found, what
-bounds the search, and what fragmentation is.
+Berth never moves tasks by itself: this prints a plan. To carry it out, stop each task and start
+it with `aws ecs start-task` on the instance that the plan names, in the order given; run-task might put
+it back where it was. Which GPU of the instance it gets, the cluster's GPU policy says. docs/placement.md
+says how plans are found, what bounds the search, and what fragmentation is.
 
 Exit codes: 0 there is a plan, or no move is needed; 3 there is none within the limits; 1 and 2 as for
 every command.

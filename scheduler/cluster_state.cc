@@ -77,11 +77,12 @@ void ClusterState::UpdateGpuPolicy() {
 }
 
 void ClusterState::NoteArrival(const placement::Demand& demand) {
-  if (has_arrivals_to_learn_ && inventory_.eligible() > 0) LearnArrivals();
+  LearnArrivalsIfDue();
   inventory_.NoteArrival(demand);
 }
 
-void ClusterState::LearnArrivals() {
+void ClusterState::LearnArrivalsIfDue() {
+  if (!has_arrivals_to_learn_ || inventory_.eligible() == 0) return;
   has_arrivals_to_learn_ = false;
   if (!inventory_.gpu_policy().kind) return;
   std::vector<const TaskEntry*> tasks;

@@ -183,7 +183,10 @@ class ClusterState {
   void NoteArrival(const placement::Demand& demand);
 
   // --- to try out on: whoever changes it puts it back before the command ends.
-  placement::Inventory& inventory_for_trial() { return inventory_; }
+  placement::Inventory& inventory_for_trial() {
+    LearnArrivalsIfDue();
+    return inventory_;
+  }
 
   // --- to read
   const placement::Inventory& inventory() const { return inventory_; }
@@ -229,7 +232,7 @@ class ClusterState {
   // The policy that the record's tags name.
   placement::ClusterGpuPolicy NamedGpuPolicy() const;
   void UpdateGpuPolicy();
-  void LearnArrivals();
+  void LearnArrivalsIfDue();
 
   model::ClusterRecord record_;
   uint64_t newest_change_ = 0;

@@ -151,6 +151,22 @@ TEST_CASE("what a policy has learned is learned again after a restart, from the 
   CHECK(next() == before);
 }
 
+TEST_CASE("a plan right after a restart knows what the policy has learned") {
+  World world({}, {.kind = GpuPolicyKind::kFgd});
+  for (int i = 0; i < 4; ++i) world.Register({.gpus = Gpus(4)});
+  const DefinitionRecord shared = world.Define(GpuSpec({Mps(3000)}));
+  for (int i = 0; i < 10; ++i) world.Run(shared);
+  const auto epoch = [&] {
+    return world.state.impl().FindCluster({"default"})->inventory().impl().gpu_order.epoch();
+  };
+  world.Restart();
+  const uint64_t unlearned = epoch();
+
+  world.Ok(Plan{.task = world.Running(shared)});
+
+  CHECK(epoch() > unlearned);
+}
+
 TEST_CASE("asking again with a client token is no new arrival, and a failed task is one") {
   World world({}, {.kind = GpuPolicyKind::kFgd});
   world.Register({.gpus = Gpus(1)});
