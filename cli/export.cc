@@ -258,6 +258,10 @@ void WriteFile(const std::string& path, const char* columns, const std::string& 
 }
 
 int Export(const Settings& settings) {
+  if (settings.nodes == settings.tasks) {
+    throw UsageError(
+        fmt::format("--nodes and --tasks: both name {}; they are two files", settings.nodes));
+  }
   int64_t nodes = 0;
   std::string node_lines;
   ForEach(settings, kInstances, nullptr, [&](const Value& instance) {

@@ -62,3 +62,12 @@ def test_what_is_exported_is_what_the_server_has_and_can_be_simulated(tmp_path):
     runs = json.loads(simulated.stdout)
     assert [run["policy"] for run in runs] == ["best-fit", "fgd"]
     assert all(run["arrived"] >= 2 for run in runs)
+
+
+def test_one_file_for_nodes_and_tasks_is_refused(tmp_path):
+    path = tmp_path / "both.csv"
+    with harness.running_server() as server:
+        refused = berth(server, "export", "--nodes", str(path), "--tasks", str(path), code=2)
+
+    assert "they are two files" in refused.stderr
+    assert not path.exists()
