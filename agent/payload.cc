@@ -404,8 +404,9 @@ std::shared_ptr<const TaskPayload> DecodeBody(const Value& value, Trouble& troub
   }
   DecodeDependencies(*list, task->containers, trouble);
   DecodeSharing(value, *task, trouble);
-  if (HasCycle(task->containers))
+  if (HasCycle(task->containers)) {
     Undecodable(trouble, "dependsOn, links and volumesFrom go round in a circle");
+  }
   DecodeAssociations(value, task->containers, trouble);
   CheckShares(task->containers, trouble);
   RefuseUnsupportedMembers(value, kUnsupportedInTask, "", trouble);

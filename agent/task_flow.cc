@@ -17,6 +17,16 @@ spdlog::level::level_enum Level(const TaskFlow::Settings& settings) {
 
 std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
+// Makes a container that has ended ready to be started again where its policy says so.
+bool RestartIfDue(const ContainerPayload& payload, model::DesiredStatus desired,
+                  ContainerState& container) {
+  if (!RestartsInPlace(payload, container, desired)) return false;
+  ++container.restarts;
+  container.phase = Phase::kCreated;
+  container.reason.clear();
+  return true;
+}
+
 }  // namespace
 
 TaskFlow::TaskFlow(net::any_io_executor executor, TaskPtr task, TaskState state,
@@ -248,10 +258,7 @@ void TaskFlow::OnEnded(size_t i, ContainerExit exit) {
               container.exit_code ? fmt::format("exit code {}", *container.exit_code)
                                   : std::string("no exit code"),
               container.reason.empty() ? "" : ", ", container.reason);
-  if (RestartsInPlace(task_->containers[i], container, state_.desired)) {
-    ++container.restarts;
-    container.phase = Phase::kCreated;
-    container.reason.clear();
+  if (RestartIfDue(task_->containers[i], state_.desired, container)) {
     spdlog::log(Level(settings_), "task {}: container {} starts again, for the {}. time", task_->id,
                 task_->containers[i].name, container.restarts);
     Step();
@@ -345,11 +352,7 @@ void AdoptContainers(const TaskPayload& task, const std::vector<FoundContainer>&
         container.exit_code = match->exit.exit_code;
         container.finished_at = match->exit.finished_at;
         container.reason = match->exit.reason;
-        if (RestartsInPlace(task.containers[i], container, state.desired)) {
-          ++container.restarts;
-          container.phase = Phase::kCreated;
-          container.reason.clear();
-        }
+        RestartIfDue(task.containers[i], state.desired, container);
       }
     }
     const bool ended_essential = container.phase == Phase::kStopped && task.containers[i].essential;

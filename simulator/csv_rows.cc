@@ -44,6 +44,8 @@ absl::Status CheckLine(int64_t line, std::string_view text) {
   if (text.find('"') != std::string_view::npos) {
     return Malformed(line, "a quotation mark: fields are not quoted here");
   }
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return absl::OkStatus();
   const auto is_no_text = [](char32_t c) {
     return c < U' ' || c == 0x7F || c >= model::kStrayByte;
   };
